@@ -1,0 +1,1 @@
+"""Records: plain, validated data without any I/O."""

@@ -1,0 +1,130 @@
+"""What may a caller hand in? The guide's trace, context and outcome, validated before anything is done with them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from brain.config import Limits
+from brain.errors import InputError, LimitError
+from brain.model.formulas import DEFAULT_QUALITY
+from brain.model.record import Record
+from brain.model.text import Json, JsonObject, Text, Unit
+
+STEP_TEXT_KEYS = ("action", "description", "name", "agent_id", "tool")
+"""Where the text of a step given as an object is looked for, in this order."""
+
+
+class ExecutionTrace(Record):
+    """What an agent did: `steps` (texts or objects), `agents`, and the `strategy` that ran them."""
+
+    steps: list[Json] = Field(default_factory=list)
+    agents: list[Json] = Field(default_factory=list)
+    strategy: Text = ""
+
+    @field_validator("steps", "agents", mode="before")
+    @classmethod
+    def _none_is_empty(cls, value: Any) -> Any:
+        return [] if value is None else value
+
+    @field_validator("strategy", mode="before")
+    @classmethod
+    def _no_strategy(cls, value: Any) -> Any:
+        return "" if value is None else value
+
+    @model_validator(mode="after")
+    def _every_step_says_something(self) -> Self:
+        for kind, items in (("step", self.steps), ("agent", self.agents)):
+            for i, item in enumerate(items):
+                if not step_text(item, ("id", *STEP_TEXT_KEYS) if kind == "agent" else STEP_TEXT_KEYS):
+                    raise ValueError(f"{kind} {i} has no text; give it as text or as an object with 'action'")
+        return self
+
+
+class Context(Record):
+    """The task at hand: `task` in words, its `domain`, for recall optionally the planned `steps`.
+
+    Other keys (input, output_format, …) are kept and read by the analysis.
+    """
+
+    domain: Text = ""
+    task: Text = ""
+    steps: list[Json] = Field(default_factory=list)
+    strategy: Text = ""
+
+    @field_validator("domain", "task", "strategy", mode="before")
+    @classmethod
+    def _none_is_empty(cls, value: Any) -> Any:
+        return "" if value is None else value
+
+    @field_validator("steps", mode="before")
+    @classmethod
+    def _no_steps(cls, value: Any) -> Any:
+        return [] if value is None else value
+
+    @model_validator(mode="after")
+    def _every_step_says_something(self) -> Self:
+        for i, item in enumerate(self.steps):
+            if not step_text(item):
+                raise ValueError(f"step {i} has no text; give it as text or as an object with 'action'")
+        return self
+
+    def extra(self, key: str) -> Any:
+        """The value of a key beyond the four above, or None."""
+        return (self.__pydantic_extra__ or {}).get(key)
+
+
+class Outcome(Record):
+    """How it ended: `success` (true or false, not text) and `quality`, 0..1."""
+
+    success: bool = Field(strict=True)
+    quality: Unit = DEFAULT_QUALITY
+
+
+class Feedback(Record):
+    """How an applied skill did, and what was changed to apply it."""
+
+    success: bool = Field(strict=True)
+    adaptations: JsonObject = Field(default_factory=dict)
+
+
+def step_text(step: Any, keys: tuple[str, ...] = STEP_TEXT_KEYS) -> str:
+    """The text that says what a step does; empty if it says nothing."""
+    if isinstance(step, dict):
+        texts = (step.get(key) for key in keys)
+        return next((text for text in texts if isinstance(text, str) and text.strip()), "")
+    return step if isinstance(step, str) and step.strip() else ""
+
+
+def check_size(value: Any, what: str, limits: Limits, steps: int = 0, tags: int = 0) -> None:
+    """Raises `LimitError` if `value` (JSON values) holds more than `limits` allow; `what` names it in the error."""
+    for cap, kind, actual in (("steps", "steps", steps), ("tags", "tags", tags)):
+        if actual > getattr(limits, cap):
+            raise LimitError(cap, f"Number of {kind} in {what}", actual, getattr(limits, cap))
+    size, depth = _measure(value)
+    if depth > limits.nesting:
+        raise LimitError("nesting", f"Levels of nesting in {what}", depth, limits.nesting)
+    if size > limits.text_bytes:
+        raise LimitError("text_bytes", f"Bytes of text in {what}", size, limits.text_bytes)
+
+
+def check_recallable(context: Context) -> None:
+    """Raises `InputError` if there is nothing to compare with."""
+    if not context.task.strip() and not context.steps:
+        raise InputError("The context has neither a task nor steps. Say in context['task'] what is to be done.")
+
+
+def _measure(value: Any) -> tuple[int, int]:
+    """Bytes of all text (keys too) and levels of nesting, without recursion."""
+    size, depth, pending = 0, 0, [(value, 0)]
+    while pending:
+        item, level = pending.pop()
+        depth = max(depth, level)
+        if isinstance(item, str):
+            size += len(item.encode("utf-8", "surrogatepass"))
+        elif isinstance(item, dict):
+            pending += [(key, level) for key in item] + [(v, level + 1) for v in item.values()]
+        elif isinstance(item, list | tuple):
+            pending += [(v, level + 1) for v in item]
+    return size, depth

@@ -1,0 +1,73 @@
+"""Which rules apply? `Policy`: the default rules, or the guide's formulas to the letter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brain.model.context import UNKNOWN
+
+STRUCTURAL_WEIGHT, SEMANTIC_WEIGHT, TRANSFER_WEIGHT, CONFIDENCE_WEIGHT = 0.35, 0.25, 0.25, 0.15
+"""Weights of the four dimensions (guide, "Scoring Weights")."""
+
+NO_HISTORY = 0.5
+"""Transfer score of a skill that was never transferred (guide, "Transfer Track Record")."""
+
+DUPLICATE_SIMILARITY = 0.70
+"""Structural similarity from which the guide takes two skills for one (guide, "Skill Deduplication")."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The rules of one brain. Weights, transfer rate, TTL and confidence formulas are the guide's in every policy.
+
+    `features`: "inflected" finds the tables' words in any inflection; "guide" only the guide's words as they stand.
+    `unknown_is_evidence`: whether two unknown shapes count as equal; also whether output is taken as text when
+    the context does not say.
+    `semantic`: "measures" compares procedures or topics on a calibrated scale; "guide" maps the embedder's cosine
+    to 0..1, or takes the Jaccard similarity of the embedding texts without an embedder.
+    `floor`: semantic score below which a skill is not returned, whatever its other scores; 0 switches it off.
+    `duplicates`: "procedure" merges what the guide would merge only if the procedures agree; "guide" merges it.
+    `transfer`: "rate" is the guide's; "smoothed" adds one success and one failure to the counts.
+    `ttl`: whether learned skills expire.
+    """
+
+    features: Literal["inflected", "guide"] = "inflected"
+    unknown_is_evidence: bool = False
+    semantic: Literal["measures", "guide"] = "measures"
+    floor: float = 0.10
+    duplicates: Literal["procedure", "guide"] = "procedure"
+    transfer: Literal["rate", "smoothed"] = "rate"
+    ttl: bool = True
+
+    @classmethod
+    def guide(cls) -> Policy:
+        """The guide's formulas to the letter, without the guards."""
+        return cls(features="guide", unknown_is_evidence=True, semantic="guide", floor=0.0, duplicates="guide")
+
+    @property
+    def default_output_shape(self) -> str:
+        """Output shape of a context that does not tell one."""
+        return "text" if self.unknown_is_evidence else UNKNOWN
+
+    def transfer_score(self, count: int, successes: int) -> float:
+        """Score of the transfer dimension, 0..1."""
+        if self.transfer == "smoothed":
+            return (successes + 1) / (count + 2)
+        return successes / count if count else NO_HISTORY
+
+
+Number = TypeVar("Number", float, NDArray[np.float64])
+
+
+def combined_score(structural: Number, semantic: Number, transfer: Number, confidence: Number) -> Number:
+    """Weighted sum of the four dimensions, 0..1, of one skill or of many (guide, "Transfer Scoring")."""
+    return (
+        STRUCTURAL_WEIGHT * structural
+        + SEMANTIC_WEIGHT * semantic
+        + TRANSFER_WEIGHT * transfer
+        + CONFIDENCE_WEIGHT * confidence
+    )

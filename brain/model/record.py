@@ -1,0 +1,56 @@
+"""What do all records share? Validation at the door, unknown fields kept, plain dictionaries in and out."""
+
+from __future__ import annotations
+
+from typing import Any, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from brain.errors import InputError
+from brain.model.text import check_json
+
+RecordType = TypeVar("RecordType", bound=BaseModel)
+
+
+class Record(BaseModel):
+    """Base of the records: plain data that knows no database.
+
+    Unknown fields are kept and given back, as long as they are JSON values: documents written by
+    another version survive a round trip.
+    """
+
+    model_config = ConfigDict(extra="allow", validate_assignment=True)
+
+    @model_validator(mode="after")
+    def _check_unknown_fields(self) -> Self:
+        for name, value in (self.__pydantic_extra__ or {}).items():
+            check_json(value, name)
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as JSON-ready values; times as ISO 8601 UTC text."""
+        return self.model_dump()
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Reads what `to_dict` wrote. Raises `InputError` that names every field that does not fit."""
+        return validated(cls, data)
+
+
+def validated(kind: type[RecordType], data: Any, name: str = "") -> RecordType:
+    """`data` as a `kind`; raises `InputError` that names field and fault of everything that does not fit."""
+    if not isinstance(data, dict):
+        raise InputError(f"{name or kind.__name__} must be an object (a dict), not {type(data).__name__}.")
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        faults = "; ".join(_fault(e) for e in error.errors(include_url=False, include_context=False)[:5])
+        raise InputError(f"{name or kind.__name__} is not valid: {faults}.") from error
+    except RecursionError:
+        raise InputError(f"{name or kind.__name__} is nested too deeply.") from None
+
+
+def _fault(error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"])
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{where[:120]}: {message}" if where else message
