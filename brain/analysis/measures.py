@@ -1,0 +1,87 @@
+"""How alike are two texts as procedures, and as topics? Two measures, each on a calibrated scale 0..1.
+
+Where both sides tell steps, verbs, function words and order are the signal, and `procedure_similarity` compares.
+Where one side is a bare request, rare words are the signal, and `topic_similarity` compares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brain.analysis.profile import Profile
+
+Scores = NDArray[np.float64]
+"""One number a row, 0..1."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Maps a raw similarity to 0..1: `low` is what an unrelated pair has, `high` a good match.
+
+    0..0.9 between the two, 0.9..1 above, so that equal texts alone reach 1 and no two good matches tie at a cap.
+    """
+
+    low: float
+    high: float
+
+    def __call__(self, raw: Scores) -> Scores:
+        """The calibrated scores, 0..1, of raw similarities."""
+        above = 0.9 + 0.1 * (np.minimum(raw, 1.0) - self.high) / (1.0 - self.high)
+        below = np.maximum(0.0, 0.9 * (raw - self.low) / (self.high - self.low))
+        return np.where(raw >= self.high, above, below)
+
+
+PROCEDURE_SCALE = Scale(0.05, 0.35)
+TOPIC_SCALE = Scale(0.03, 0.30)
+TOPIC_SCALE_BESIDE_VECTORS = Scale(0.03, 0.20)
+VECTOR_SCALE = Scale(0.15, 0.50)
+"""Scales measured on propara_logy, storyanalogy and metatool: `low` is an unrelated pair, `high` a good match."""
+
+
+def procedure_similarity(left: Profile, right: Profile) -> float:
+    """Weighted, position-aware Jaccard similarity of two procedures, 0..1; 1 for equal texts.
+
+    Each shared stem adds its smaller weight, less by how far apart the two use it; divided by all weight of both.
+    """
+    other = {t.stem: t for t in right.terms}
+    overlap = shared = 0.0
+    for term in left.terms:
+        match = other.get(term.stem)
+        if match:
+            weight = min(term.weight, match.weight)
+            shared += weight
+            overlap += weight * (1 - abs(term.position - match.position))
+    total = sum(t.weight for t in left.terms) + sum(t.weight for t in right.terms) - shared
+    return overlap / total if total else 0.0
+
+
+def content_similarity(left: Profile, right: Profile) -> float:
+    """Jaccard similarity of the content words, 0..1: whether two texts are about the same things."""
+    mine = {t.stem for t in left.terms if t.is_content}
+    theirs = {t.stem for t in right.terms if t.is_content}
+    return len(mine & theirs) / len(mine | theirs) if mine or theirs else 0.0
+
+
+def topic_similarity(query: Profile, document: Profile, rarity: Callable[[str], float]) -> float:
+    """Cosine, 0..1, of the content words weighted by (1 + ln count) × rarity.
+
+    `rarity` gives a stem's inverse document frequency. Words of the query that no document has count in its length.
+    """
+    mine, theirs = _topic_vector(query, rarity), _topic_vector(document, rarity)
+    dot = sum(value * theirs.get(stem, 0.0) for stem, value in mine.items())
+    norms = math.sqrt(sum(v * v for v in mine.values())) * math.sqrt(sum(v * v for v in theirs.values()))
+    return dot / norms if norms else 0.0
+
+
+def inverse_document_frequency(documents: int, containing: int) -> float:
+    """ln(1 + N / (df + ½)): large for rare words."""
+    return math.log(1 + documents / (containing + 0.5))
+
+
+def _topic_vector(profile: Profile, rarity: Callable[[str], float]) -> dict[str, float]:
+    return {t.stem: (1 + math.log(t.count)) * rarity(t.stem) for t in profile.terms if t.is_content}

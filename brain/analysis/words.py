@@ -1,0 +1,63 @@
+"""How is text cut into comparable words? Unicode tokens and their stems."""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from functools import lru_cache
+
+import snowballstemmer
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+_CJK = "぀-ヿ㐀-䶿一-鿿豈-﫿"
+_CJK_RUN = re.compile(f"[{_CJK}]+")
+_STEMMING = threading.Lock()  # a Snowball stemmer keeps the word it works on in itself
+_SCRIPT_LANGUAGE = (
+    (re.compile("[Ѐ-ӿ]"), "russian"),
+    (re.compile("[؀-ۿ]"), "arabic"),
+    (re.compile("[Ͱ-Ͽ]"), "greek"),
+)
+
+
+def normalise(text: str) -> str:
+    """Text for comparing: NFKC, case folded, each run of white space one space."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def tokens(text: str) -> list[str]:
+    """The words of `text` in order, normalised. Chinese and Japanese runs, which have no spaces, become
+    overlapping pairs of characters.
+    """
+    found: list[str] = []
+    for word in _TOKEN.findall(normalise(text)):
+        if _CJK_RUN.search(word):
+            found += _pairs(word)
+        else:
+            found.append(word.replace("’", "'"))
+    return found
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The Snowball stem of a normalised word, by its script; Latin script is stemmed as English."""
+    language = next((name for script, name in _SCRIPT_LANGUAGE if script.search(word)), "english")
+    with _STEMMING:
+        return str(_stemmer(language).stemWord(word.removesuffix("'s")))
+
+
+@lru_cache(maxsize=8)
+def _stemmer(language: str) -> snowballstemmer.stemmer:
+    return snowballstemmer.stemmer(language)
+
+
+def _pairs(word: str) -> list[str]:
+    pieces: list[str] = []
+    for piece in re.split(f"([{_CJK}]+)", word):
+        if not _CJK_RUN.fullmatch(piece):
+            pieces += [piece] if piece else []
+        elif len(piece) == 1:
+            pieces.append(piece)
+        else:
+            pieces += [piece[i : i + 2] for i in range(len(piece) - 1)]
+    return pieces
