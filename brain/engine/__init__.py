@@ -1,0 +1,1 @@
+"""Deciding and writing: `Brain` and what it is made of."""

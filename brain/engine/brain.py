@@ -1,0 +1,223 @@
+"""What is the front door? `Brain`: the guide's verbs, asynchronous; `brain.sync` has the same without `await`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from brain.analysis.analyzer import CompletesPrompts, ContextAnalyzer
+from brain.config import Limits
+from brain.engine.embedding import Embedder
+from brain.engine.graph import SkillGraph
+from brain.engine.memory import check_identifier
+from brain.engine.sync import SyncBrain
+from brain.engine.transfer import DEFAULT_MIN_SCORE, DEFAULT_TOP_K, SkillTransferEngine
+from brain.model.candidate import TransferCandidate
+from brain.model.policy import Policy
+from brain.model.receipts import FeedbackReceipt, LearnReceipt
+from brain.model.skill import Skill, utc_now
+from brain.store.base import Clock, Store
+from brain.store.location import open_store
+
+
+class Brain:
+    """A procedural skill memory: learn from one task, recall for another, let feedback decide what lasts.
+
+        async with Brain.open("sqlite:///brain.db") as brain:
+            skill = await brain.learn(execution_trace, context, outcome)
+            candidates = await brain.recall({"domain": "software_qa", "task": "find out why the build fails"})
+            await brain.feedback(candidates[0].skill.id, {"domain": "software_qa"}, success=True)
+
+    The work runs in a thread, so the event loop stays free; one brain serves many tasks, threads and loops.
+    `memory` is a location (see `open`) or a store.
+    """
+
+    def __init__(
+        self,
+        memory: str | Store,
+        embedder: str | Embedder | None = None,
+        llm_client: CompletesPrompts | Callable[[str], str] | None = None,
+        *,
+        namespace: str = "default",
+        policy: Policy | None = None,
+        limits: Limits | None = None,
+        clock: Clock = utc_now,
+        auth: Any = None,
+    ) -> None:
+        if isinstance(memory, str) or not isinstance(getattr(memory, "namespace", None), str):
+            check_identifier(namespace, "namespace")
+            memory = open_store(memory, namespace=namespace, clock=clock, auth=auth)  # type: ignore[arg-type]  # refuses others
+        try:
+            self.sync = SyncBrain(memory, embedder=embedder, llm_client=llm_client, policy=policy, limits=limits)
+        except BaseException:
+            memory.close()
+            raise
+
+    @classmethod
+    def open(
+        cls,
+        location: str | None = None,
+        *,
+        embedder: str | Embedder | None = None,
+        namespace: str = "default",
+        policy: Policy | None = None,
+        llm_client: CompletesPrompts | Callable[[str], str] | None = None,
+        limits: Limits | None = None,
+        clock: Clock = utc_now,
+        auth: Any = None,
+    ) -> Self:
+        """Opens the brain at `location`, by default the one in `BRAIN_STORE`, else a file in the user's data folder.
+
+        Locations: `sqlite:///relative.db`, `sqlite:////absolute.db`, `sqlite://:memory:`, `neo4j://host:7687`,
+        `bolt://host:7687`, with `+s` for TLS, `user:password@` before the host and `?database=name` behind it.
+        `embedder` is an object with `encode(texts)` or a model's name for sentence-transformers. `clock` gives the
+        time (UTC). `auth` is what the Neo4j driver takes as such.
+
+        Raises `LocationError`, `StoreUnavailableError`, `AuthenticationError`, `SchemaError`, `EmbeddingError`.
+        """
+        brain = cls.__new__(cls)
+        brain.sync = SyncBrain.open(
+            location,
+            embedder=embedder,
+            namespace=namespace,
+            policy=policy,
+            llm_client=llm_client,
+            limits=limits,
+            clock=clock,
+            auth=auth,
+        )
+        return brain
+
+    def close(self) -> None:
+        """Frees the store's connections."""
+        self.sync.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def location(self) -> str:
+        """Where the skills are kept, without credentials."""
+        return self.sync.location
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that every verb reads and writes."""
+        return self.sync.namespace
+
+    @property
+    def skill_graph(self) -> SkillGraph:
+        """Skills and edges directly; synchronous, as in the guide."""
+        return self.sync.skill_graph
+
+    @property
+    def transfer_engine(self) -> SkillTransferEngine:
+        """Scoring of skills against a task; synchronous."""
+        return self.sync.transfer_engine
+
+    @property
+    def context_analyzer(self) -> ContextAnalyzer:
+        """The analysis that every verb uses."""
+        return self.sync.context_analyzer
+
+    async def learn(
+        self,
+        execution_trace: dict[str, Any],
+        context: dict[str, Any],
+        outcome: dict[str, Any],
+        skill_name: str | None = None,
+    ) -> Skill | None:
+        """Turns an execution into a skill, or reinforces the stored skill that does the same (guide, "1. Learn").
+
+        `execution_trace` has `steps` (texts, or objects with `action`), else `agents`; `context` a `task` and its
+        `domain`; `outcome` has `success` (true or false) and a `quality` of 0..1. Returns the skill as stored; None if
+        the outcome was a failure and nothing stored matches. Raises `InputError` and writes nothing if the input is
+        not valid.
+        """
+        return await asyncio.to_thread(self.sync.learn, execution_trace, context, outcome, skill_name)
+
+    async def observe(
+        self,
+        execution_trace: dict[str, Any],
+        context: dict[str, Any],
+        outcome: dict[str, Any],
+        skill_name: str | None = None,
+        *,
+        trace_id: str | None = None,
+        skill_id: str | None = None,
+        derived_from: Sequence[str] = (),
+    ) -> LearnReceipt:
+        """`learn` with a receipt that says what happened and why.
+
+        The same `trace_id` again changes nothing ("already_seen"). `skill_id` is the id of a new skill; it is refused
+        with `ConflictError` if another skill has it. `derived_from` names skills that were recalled and used: the
+        skill gets a DERIVES_FROM edge to each, and each gets a TRANSFERRED_TO edge back where the domain differs.
+        """
+        return await asyncio.to_thread(
+            self.sync.observe,
+            execution_trace,
+            context,
+            outcome,
+            skill_name,
+            trace_id=trace_id,
+            skill_id=skill_id,
+            derived_from=derived_from,
+        )
+
+    async def recall(
+        self, context: dict[str, Any], top_k: int = DEFAULT_TOP_K, min_score: float = DEFAULT_MIN_SCORE
+    ) -> list[TransferCandidate]:
+        """The `top_k` stored skills that fit a task best, with a combined score of at least `min_score` (0..1).
+
+        `context` has a `task`, optionally its `domain` and planned `steps`. At most once an hour, expired skills are
+        removed on the way (guide, "Cleanup"). Raises `InputError`.
+        """
+        return await asyncio.to_thread(self.sync.recall, context, top_k, min_score)
+
+    async def feedback(
+        self,
+        skill_id: str,
+        context: dict[str, Any],
+        success: bool,
+        adaptations: dict[str, Any] | None = None,
+    ) -> FeedbackReceipt:
+        """Records how an applied skill did: confidence, success rate, history and expiry move (guide, "4. Feedback").
+
+        An unknown id raises nothing: a warning is logged and the receipt says `recorded=False`.
+        """
+        return await asyncio.to_thread(self.sync.feedback, skill_id, context, success, adaptations)
+
+    async def get_skills(self) -> list[Skill]:
+        """All live skills, by id. `brain.skill_graph.iter_skills()` does not hold them all at once."""
+        return await asyncio.to_thread(self.sync.get_skills)
+
+    async def get_skill(self, skill_id: str) -> Skill | None:
+        """The live skill with this id, or None."""
+        return await asyncio.to_thread(self.sync.get_skill, skill_id)
+
+    async def get_skill_summary(self) -> dict[str, Any]:
+        """Totals over the live skills, and the five most used (guide, "Introspection")."""
+        return await asyncio.to_thread(self.sync.get_skill_summary)
+
+    def cleanup_expired_skills(self) -> dict[str, int]:
+        """Removes every expired skill: {"deleted": N, "checked": M}. Synchronous, as in the guide."""
+        return self.sync.cleanup_expired_skills()
+
+    async def reembed(self, progress: Callable[[int], Any] | None = None) -> int:
+        """Embeds every live skill anew with the embedder at hand; how many. `progress` is told of each batch."""
+        return await asyncio.to_thread(self.sync.reembed, progress)

@@ -1,0 +1,111 @@
+"""How does text become a vector? Any object with `encode`, checked, and matched with what the store holds."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brain.errors import EmbeddingError
+from brain.store.base import EmbeddingStamp, Store
+
+PROBE = "first gather the evidence, then test each hypothesis"
+"""The fixed text by whose vector a model is recognised."""
+SAME_MODEL = 0.99
+"""Cosine of two answers to the probe from which they are taken for the same model on another machine."""
+
+Vector = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """What sentence-transformers models offer: texts in, an array of shape (texts, dimension) out."""
+
+    def encode(self, sentences: list[str], /) -> Any: ...
+
+
+def load_embedder(embedder: str | Embedder | None) -> Embedder | None:
+    """An object with `encode` as it is; a name or folder by sentence-transformers."""
+    if embedder is None or (hasattr(embedder, "encode") and not isinstance(embedder, str)):
+        return embedder
+    if not isinstance(embedder, str):
+        raise EmbeddingError(
+            f"embedder must be a model's name or an object with encode(), not {type(embedder).__name__}."
+        )
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise EmbeddingError(
+            'Loading a model by name needs sentence-transformers: pip install "brain[embeddings]".'
+        ) from error
+    try:
+        model: Embedder = SentenceTransformer(embedder)
+        return model
+    except Exception as error:  # the library raises many kinds for a missing model
+        raise EmbeddingError(
+            f"The model {embedder!r} cannot be loaded: {error}. Check its name, or give its folder."
+        ) from error
+
+
+class Embedding:
+    """An embedder together with the kind of text that it embeds ("procedure" or "guide")."""
+
+    def __init__(self, embedder: Embedder, text: str, name: str = "") -> None:
+        self._embedder, self._text, self._name = embedder, text, name or _name(embedder)
+        self._stamp: EmbeddingStamp | None = None
+
+    @property
+    def stamp(self) -> EmbeddingStamp:
+        """What is noted in the store beside vectors of this embedder."""
+        if self._stamp is None:
+            probe = self.encode([PROBE])[0]
+            text = base64.b64encode(probe.tobytes()).decode()
+            self._stamp = EmbeddingStamp(self._name, len(probe), self._text, text)
+        return self._stamp
+
+    def encode(self, texts: Sequence[str]) -> Vector:
+        """Unit vectors, float32, shape (texts, dimension); a vector of zeros stays one."""
+        try:
+            raw = np.asarray(self._embedder.encode(list(texts)), np.float64)
+        except Exception as error:  # any embedder may raise anything
+            raise EmbeddingError(f"The embedder {self._name} failed: {error}") from error
+        if raw.ndim != 2 or len(raw) != len(texts) or not raw.shape[1]:
+            raise EmbeddingError(
+                f"The embedder {self._name} gave shape {raw.shape} for {len(texts)} texts; expected one vector each."
+            )
+        if not np.isfinite(raw).all():
+            raise EmbeddingError(f"The embedder {self._name} gave numbers that are not finite.")
+        norms = np.linalg.norm(raw, axis=1, keepdims=True)
+        return (raw / np.where(norms > 0, norms, 1.0)).astype(np.float32)
+
+    def check(self, stored: EmbeddingStamp | None, location: str) -> None:
+        """Raises `EmbeddingError` if vectors of another model, dimension or kind of text are stored."""
+        if stored is None or fits(stored, self.stamp):
+            return
+        mine = self.stamp
+        raise EmbeddingError(
+            f"{location} holds vectors of {stored.model} (dimension {stored.dimension}, text {stored.text!r}); "
+            f"the embedder at hand is {mine.model} (dimension {mine.dimension}, text {mine.text!r}). "
+            "Open it with the model it was made with, or embed everything anew with `brain reembed`."
+        )
+
+    def note(self, store: Store) -> None:
+        """Notes the stamp in a store that holds no vectors yet; raises `EmbeddingError` if another one is noted."""
+        noted = store.embedding_stamp() or store.set_embedding_stamp(self.stamp, None)
+        self.check(noted, store.location)
+
+
+def fits(stored: EmbeddingStamp, mine: EmbeddingStamp) -> bool:
+    """Whether two stamps are of one model: same dimension and kind of text, and nearly the same answer to the probe."""
+    if stored.dimension != mine.dimension or stored.text != mine.text:
+        return False
+    left, right = (np.frombuffer(base64.b64decode(stamp.probe), np.float32) for stamp in (stored, mine))
+    zero = not left.any() and not right.any()
+    return zero or float(left @ right) >= SAME_MODEL
+
+
+def _name(embedder: Embedder) -> str:
+    name = getattr(embedder, "name", None)
+    return name if isinstance(name, str) and name else type(embedder).__name__

@@ -1,0 +1,114 @@
+"""How does one work on the skill graph directly? `SkillGraph` (guide, "Direct Graph Operations")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from brain.engine.memory import SkillMemory, check_identifier, new_operation
+from brain.errors import InputError
+from brain.model.inputs import check_size
+from brain.model.record import validated
+from brain.model.relations import Edge, Relation
+from brain.model.skill import Skill
+
+DEEPEST = 10
+"""Largest `max_depth` of a traversal."""
+
+
+class SkillGraph:
+    """Skills and their edges, without analysis of tasks. Synchronous, as in the guide. `brain.skill_graph` is one."""
+
+    def __init__(self, memory: SkillMemory) -> None:
+        self._memory, self._store = memory, memory.store
+
+    def save_skill(self, skill: Skill, expected_version: int | None = None) -> Skill:
+        """Writes the whole skill, new or in place of the stored one, and returns it as stored.
+
+        With `expected_version` (0: it must be new) the write is refused with `ConflictError` if the stored skill has
+        another version. Raises `InputError` for what cannot be stored.
+        """
+        draft = self._memory.draft(skill)
+        return self._store.save(draft, expected_version=_version(expected_version), operation=new_operation())
+
+    def save_skills(self, skills: list[Skill]) -> None:
+        """Writes many skills in one transaction: all or none."""
+        self._store.save_many([self._memory.draft(skill) for skill in skills])
+
+    def get_skill(self, skill_id: str) -> Skill | None:
+        """The live skill with this id, or None."""
+        found = self._store.get_many([check_identifier(skill_id, "skill id")])
+        return found[0] if found else None
+
+    def delete_skill(self, skill_id: str) -> bool:
+        """Removes a live skill with its steps, history and edges; whether there was one."""
+        return self._store.delete(check_identifier(skill_id, "skill id"))
+
+    def list_skills(self) -> list[Skill]:
+        """All live skills, by id. `iter_skills` does not hold them all at once."""
+        return list(self.iter_skills())
+
+    def iter_skills(self) -> Iterator[Skill]:
+        """All live skills, by id, read a page at a time."""
+        for page in self._store.pages():
+            yield from page
+
+    def find_by_tag(self, tag: str) -> list[Skill]:
+        """The live skills with exactly this tag, by id."""
+        if not isinstance(tag, str):
+            raise InputError(f"A tag must be text, not {type(tag).__name__}.")
+        return [skill for page in self._store.pages(tag=tag) for skill in page]
+
+    def add_edge(
+        self, source_id: str, relation: str | Relation, target_id: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        """Connects two live skills. Adding an edge again replaces its metadata.
+
+        Raises `InputError` for an unknown relation or an edge from a skill to itself, `SkillNotFoundError` for a
+        missing skill.
+        """
+        for skill_id in (source_id, target_id):
+            check_identifier(skill_id, "skill id")
+        if source_id == target_id:
+            raise InputError(f"An edge from {source_id!r} to itself says nothing. Name two different skills.")
+        known = relation_named(relation)
+        check_size(metadata, "the edge's metadata", self._memory.limits)
+        edge = {"source": source_id, "target": target_id, "relation": known, "metadata": metadata or {}}
+        self._store.add_edge(validated(Edge, edge, "edge"))
+
+    def get_edges(self, skill_id: str) -> list[Edge]:
+        """Edges that start or end at a skill; `direction` says which, `target` is the skill at the other end."""
+        return self._store.edges(check_identifier(skill_id, "skill id"))
+
+    def get_related_skills(
+        self, skill_id: str, relation: str | Relation | None = None, max_depth: int = 2
+    ) -> list[Skill]:
+        """Live skills within `max_depth` (1 to 10) edges in either direction, nearest first, breadth first."""
+        return [skill for skill, _ in self.related_with_distance(skill_id, relation, max_depth)]
+
+    def related_with_distance(
+        self, skill_id: str, relation: str | Relation | None = None, max_depth: int = 2
+    ) -> list[tuple[Skill, int]]:
+        """`get_related_skills` with the number of edges to each."""
+        if not isinstance(max_depth, int) or isinstance(max_depth, bool) or not 1 <= max_depth <= DEEPEST:
+            raise InputError(f"max_depth must be a whole number from 1 to {DEEPEST}, not {max_depth!r}.")
+        known = None if relation is None else relation_named(relation)
+        return self._store.related(check_identifier(skill_id, "skill id"), known, max_depth)
+
+    def cleanup_expired_skills(self) -> dict[str, int]:
+        """Removes every expired skill: {"deleted": N, "checked": M}."""
+        return self._memory.sweep()
+
+
+def relation_named(relation: str | Relation) -> Relation:
+    """The relation of this name. Raises `InputError` that lists the six."""
+    try:
+        return Relation(relation)
+    except ValueError:
+        raise InputError(f"{relation!r} is not a relation. Use one of: {', '.join(Relation)}.") from None
+
+
+def _version(expected: int | None) -> int | None:
+    if expected is not None and (not isinstance(expected, int) or isinstance(expected, bool) or expected < 0):
+        raise InputError(f"expected_version must be a whole number of at least 0, not {expected!r}.")
+    return expected

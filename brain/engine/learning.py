@@ -1,0 +1,151 @@
+"""How does an execution become a stored skill? Analysis of the trace, and the order that the store carries out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from brain.analysis.abstraction import (
+    extract_procedure,
+    postconditions,
+    preconditions,
+    skill_description,
+    skill_name,
+    skill_tags,
+)
+from brain.analysis.profile import Profile
+from brain.engine.memory import SkillMemory, check_identifier, new_operation
+from brain.errors import InputError
+from brain.model import formulas
+from brain.model.context import ContextFeatures
+from brain.model.inputs import Context, ExecutionTrace, Feedback, Outcome, check_size
+from brain.model.receipts import FeedbackReceipt, LearnReceipt
+from brain.model.record import validated
+from brain.model.skill import Skill, SkillTransferRecord
+from brain.model.text import check_spoken_text, digest
+from brain.store.base import Changes, LearnOrder, Observation, reason_for
+
+
+class Learner:
+    """Learns from executions and from feedback on one skill memory."""
+
+    def __init__(self, memory: SkillMemory) -> None:
+        self._memory = memory
+
+    def observe(
+        self,
+        execution_trace: dict[str, Any],
+        context: dict[str, Any],
+        outcome: dict[str, Any],
+        name: str | None,
+        trace_id: str | None,
+        skill_id: str | None,
+        derived_from: Sequence[str],
+    ) -> LearnReceipt:
+        """See `Brain.observe`."""
+        trace = validated(ExecutionTrace, execution_trace, "execution_trace")
+        task = validated(Context, context, "context")
+        ended = validated(Outcome, outcome, "outcome")
+        content = {"execution_trace": trace.to_dict(), "context": task.to_dict(), "outcome": ended.to_dict()}
+        check_size(content, "the trace", self._memory.limits, steps=max(len(trace.steps), len(trace.agents)))
+        skill = self._skill(trace, task, ended, name)
+        if skill_id is not None:
+            skill = skill.model_copy(update={"id": check_identifier(skill_id, "skill id")})
+        used = [check_identifier(used, "skill id in derived_from") for used in _listed(derived_from)]
+        return self._carry_out(skill, _observation(content, task, ended, trace_id), used)
+
+    def feedback(
+        self, skill_id: str, context: dict[str, Any], success: bool, adaptations: dict[str, Any] | None
+    ) -> FeedbackReceipt:
+        """See `Brain.feedback`."""
+        check_identifier(skill_id, "skill id")
+        task = validated(Context, context, "context")
+        told = validated(Feedback, {"success": success, "adaptations": adaptations or {}}, "feedback")
+        check_size([task.to_dict(), told.to_dict()], "the feedback", self._memory.limits)
+        record = SkillTransferRecord(
+            target_context=self._memory.analyzer.analyze(task).to_dict(),
+            success=told.success,
+            adaptations=told.adaptations,
+            timestamp=self._memory.now,
+        )
+        skill = self._memory.store.feedback(skill_id, record, ttl=self._memory.policy.ttl, operation=new_operation())
+        if skill is None:
+            return FeedbackReceipt(False, f"No live skill has the id {skill_id!r}, so nothing was recorded.")
+        verdict = "success" if told.success else "failure"
+        return FeedbackReceipt(True, f"The {verdict} was recorded on {skill.name!r}.", skill, skill.version)
+
+    def _skill(self, trace: ExecutionTrace, context: Context, outcome: Outcome, name: str | None) -> Skill:
+        """The skill that the trace tells, as if nothing like it were stored."""
+        procedure = extract_procedure(trace)
+        if not procedure and not context.task.strip():
+            raise InputError(
+                "There is neither a task in the context nor a step in the trace. Give at least one of them."
+            )
+        features = self._features(trace, context)
+        now = self._memory.now
+        skill = Skill(
+            name=_named(name) or skill_name(features, context.task, procedure),
+            description=skill_description(features, procedure),
+            procedure=procedure,
+            preconditions=preconditions(features),
+            postconditions=postconditions(features, outcome),
+            source_context=features.to_dict(),
+            confidence=formulas.initial_confidence(outcome.quality),
+            usage_count=1,
+            success_rate=1.0,
+            tags=skill_tags(features),
+            created_at=now,
+            updated_at=now,
+            namespace=self._memory.store.namespace,
+        )
+        if self._memory.policy.ttl:
+            skill.renew_ttl(now)
+        return skill
+
+    def _features(self, trace: ExecutionTrace, context: Context) -> ContextFeatures:
+        features = self._memory.analyzer.analyze(context, agents=len(trace.agents))
+        strategy = context.strategy or trace.strategy
+        return features.model_copy(
+            update={"metadata": features.metadata | ({"strategy": strategy} if strategy else {})}
+        )
+
+    def _carry_out(self, skill: Skill, observation: Observation, used: list[str]) -> LearnReceipt:
+        memory = self._memory
+        draft = memory.draft(skill)
+        profile, shape = Profile.from_json(draft.profile), draft.skill.features.shape
+        assert profile is not None, "a draft carries a profile of this version"
+        memory.refresh()
+
+        def find_twin(changes: Changes) -> str | None:
+            memory.index.apply(changes)
+            return memory.index.twin(profile, shape, skill.skill_type, memory.now)
+
+        learned = memory.store.learn(
+            LearnOrder(draft, observation, memory.index.version, find_twin, new_operation(), used, memory.policy.ttl)
+        )
+        version = learned.skill.version if learned.skill else 0
+        return LearnReceipt(learned.outcome, reason_for(learned.outcome, learned.skill), learned.skill, version)
+
+
+def _observation(content: dict[str, Any], context: Context, outcome: Outcome, trace_id: str | None) -> Observation:
+    text = json.dumps(content, sort_keys=True, allow_nan=False)
+    if trace_id is not None:
+        trace_id = check_identifier(trace_id, "trace id")
+    key = digest("id", trace_id) if trace_id else digest("content", text)
+    return Observation(key, trace_id or "", text, context.domain, context.task, outcome.success, outcome.quality)
+
+
+def _named(name: str | None) -> str:
+    if name is None:
+        return ""
+    try:
+        return check_spoken_text(name)
+    except ValueError as error:
+        raise InputError(f"skill_name {error}.") from None
+
+
+def _listed(ids: Sequence[str]) -> Sequence[str]:
+    if isinstance(ids, str) or not isinstance(ids, list | tuple):
+        raise InputError("derived_from must be a list of skill ids.")
+    return list(dict.fromkeys(ids))

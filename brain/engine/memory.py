@@ -1,0 +1,163 @@
+"""What do all verbs share? `SkillMemory`: the store, the analysis, the embedding, the recall index and the rules."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from brain.analysis.analyzer import ContextAnalyzer
+from brain.analysis.profile import Profile, full_text, profile_of_context, profile_of_skill, semantic_text
+from brain.analysis.words import normalise
+from brain.config import Limits
+from brain.engine.embedding import Embedding
+from brain.engine.index import RecallIndex
+from brain.engine.scoring import Query
+from brain.errors import InputError
+from brain.model.context import ContextFeatures
+from brain.model.inputs import Context, check_size, step_text
+from brain.model.policy import Policy
+from brain.model.skill import Skill
+from brain.model.text import Identifier, digest
+from brain.store.base import Changes, Draft, Store
+
+log = logging.getLogger(__name__)
+
+SWEEP_INTERVAL = timedelta(hours=1)
+"""Least time between two lazy sweeps of a namespace (guide, "Cleanup")."""
+SWEEP_BATCH = 1_000
+"""Skills that one transaction of a sweep removes at most."""
+
+_IDENTIFIER = TypeAdapter(Identifier)
+
+
+class SkillMemory:
+    """One namespace of a store, with everything needed to read and write it."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        analyzer: ContextAnalyzer,
+        embedding: Embedding | None,
+        policy: Policy,
+        limits: Limits,
+    ) -> None:
+        self.store, self.analyzer, self.embedding = store, analyzer, embedding
+        self.policy, self.limits = policy, limits
+        self.index = RecallIndex(policy)
+
+    @property
+    def now(self) -> datetime:
+        """The time by the store's clock, UTC."""
+        return self.store.clock()
+
+    # Writing
+
+    def draft(self, skill: Skill) -> Draft:
+        """`skill` ready to be written: checked, analysed, embedded."""
+        checked = self.checked(skill)
+        profile = profile_of_skill(checked)
+        return Draft(checked, profile.to_json(), dedup_key(checked), self._vector_of(checked))
+
+    def checked(self, skill: Skill) -> Skill:
+        """A validated copy of `skill` in this namespace, its steps numbered. Raises `InputError`."""
+        data = skill.to_dict()
+        sized = {key: value for key, value in data.items() if key != "transfer_history"}
+        check_size(sized, "the skill", self.limits, steps=len(skill.procedure), tags=len(skill.tags))
+        check_identifier(skill.id, "skill id")
+        copy = Skill.from_dict({**data, "namespace": self.store.namespace, "tags": list(dict.fromkeys(skill.tags))})
+        for i, step in enumerate(copy.procedure):
+            step.order = i
+        if not copy.name.strip() and not copy.procedure:
+            raise InputError("A skill needs a name or at least one step.")
+        return copy
+
+    def _vector_of(self, skill: Skill) -> bytes | None:
+        if self.embedding is None:
+            return None
+        self.embedding.note(self.store)
+        return bytes(self.embedding.encode([self.embedded_text(skill)])[0].tobytes())
+
+    def embedded_text(self, skill: Skill) -> str:
+        """The text of a skill that is embedded under the policy."""
+        if self.policy.semantic == "guide":
+            return skill.to_embedding_text()
+        task = skill.task or f"{skill.name}\n{skill.description}"
+        return semantic_text(skill.domain, task, [full_text(step) for step in skill.procedure])
+
+    # Reading
+
+    def query(self, context: Context, features: ContextFeatures) -> Query:
+        """What to look for when `context` is the task."""
+        text = features.to_embedding_text()
+        vector = None
+        if self.embedding is not None:
+            wanted = text if self.policy.semantic == "guide" else self._query_text(context)
+            vector = self.embedding.encode([wanted])[0]
+        return Query(profile_of_context(context), features.shape, text, vector)
+
+    def _query_text(self, context: Context) -> str:
+        return semantic_text(context.domain, context.task, [step_text(step) for step in context.steps])
+
+    def refresh(self) -> None:
+        """Brings the index up to what is committed, if it was never read."""
+        if self.index.version == 0:
+            self.apply(self.store.changes(0))
+
+    def apply(self, changes: Changes) -> None:
+        """Brings `changes` into the index and reads the skills that have to be analysed anew."""
+        self.index.apply(changes)
+        unread = self.index.unread()
+        if unread:
+            found = self.store.get_many(unread)
+            for skill in found:
+                self.index.read(skill, profile_of_skill(skill))
+            self.index.drop(set(unread) - {skill.id for skill in found})
+
+    def profile(self, skill: Skill) -> Profile:
+        """The profile of a skill as it was read."""
+        return profile_of_skill(skill)
+
+    # Forgetting
+
+    def sweep(self, progress: Callable[[int], Any] | None = None) -> dict[str, int]:
+        """Removes every expired skill: {"deleted": N, "checked": M}, M the skills that were stored before."""
+        checked = self.store.count()
+        deleted = 0
+        while removed := self.store.sweep(SWEEP_BATCH):
+            deleted += removed
+            if progress:
+                progress(removed)
+        return {"deleted": deleted, "checked": checked}
+
+    def sweep_lazily(self) -> None:
+        """A sweep, if the last one of any process is at least `SWEEP_INTERVAL` ago."""
+        if self.store.claim_sweep(SWEEP_INTERVAL):
+            result = self.sweep()
+            log.debug("Lazy sweep: %s", result)
+
+
+def new_operation() -> str:
+    """An id for one write, by which a store knows a repeated attempt."""
+    return uuid.uuid4().hex
+
+
+def dedup_key(skill: Skill) -> str:
+    """Digest of skill type, normalised task and normalised procedure."""
+    return digest(skill.skill_type, normalise(skill.task), *(normalise(full_text(step)) for step in skill.procedure))
+
+
+def check_identifier(value: object, what: str) -> str:
+    """`value` if it may be an id; raises `InputError` that says what may."""
+    try:
+        return _IDENTIFIER.validate_python(value)
+    except ValidationError:
+        raise InputError(
+            f"{str(value)[:60]!r} is not a valid {what}: use 1 to 200 letters, digits and . _ : @ + -, "
+            "beginning with a letter or digit."
+        ) from None

@@ -1,0 +1,1 @@
+"""Keeping: the store protocol and its implementations."""

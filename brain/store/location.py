@@ -1,0 +1,50 @@
+"""Which store does a location name? One string picks SQLite or Neo4j, and nothing else changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from brain.errors import LocationError
+from brain.model.skill import utc_now
+from brain.store.base import Clock, Store
+
+SCHEMES = ("sqlite", "neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
+
+_EXAMPLES = "sqlite:///brain.db, sqlite:////home/me/brain.db, sqlite://:memory:, neo4j://user:password@host:7687"
+
+
+def open_store(location: str, *, namespace: str, clock: Clock = utc_now, auth: Any = None) -> Store:
+    """The store at `location`; nothing is created but its file. Raises `LocationError` if no store has that form.
+
+    `auth` is anything that the Neo4j driver takes: a (user, password) pair, an `Auth`, an auth manager.
+    """
+    if not isinstance(location, str):
+        raise LocationError(f"A location must be text such as {_EXAMPLES}; this is a {type(location).__name__}.")
+    scheme, separator, rest = location.partition("://")
+    if not separator or scheme not in SCHEMES:
+        raise LocationError(f"{without_password(location)!r} is not a location. Use one like {_EXAMPLES}.")
+    if scheme == "sqlite":
+        from brain.store.sqlite.store import SqliteStore
+
+        return SqliteStore(_sqlite_path(location, rest), without_password(location), namespace, clock)
+    from brain.store.neo4j.store import Neo4jStore
+
+    return Neo4jStore(location, namespace, clock, auth)
+
+
+def without_password(location: str) -> str:
+    """The location as it may be shown: without user and password."""
+    scheme, separator, rest = location.partition("://")
+    authority, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{authority.rpartition('@')[2]}{slash}{path}"
+
+
+def _sqlite_path(location: str, rest: str) -> str:
+    if rest == ":memory:":
+        return rest
+    path = unquote(urlsplit(location).path)
+    if not rest.startswith("/") or not path.strip("/"):
+        raise LocationError(f"{location!r} names no file. Three slashes and a path: {_EXAMPLES}.", location)
+    return str(Path(path[1:]).expanduser())

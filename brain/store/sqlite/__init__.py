@@ -1,0 +1,1 @@
+"""Skills in one SQLite file, for one machine and any number of processes."""
