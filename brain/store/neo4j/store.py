@@ -1,0 +1,426 @@
+"""How does Neo4j keep skills? `Neo4jStore`: one transaction a call, the statements of `cypher/`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Any
+
+from brain.errors import ConflictError, SkillNotFoundError
+from brain.model import formulas
+from brain.model.receipts import LearnOutcome
+from brain.model.relations import Edge, Relation
+from brain.model.skill import TRANSFER_HISTORY_LENGTH, Skill, SkillTransferRecord, utc_now
+from brain.model.text import digest
+from brain.store import migrations
+from brain.store.base import (
+    PAGE,
+    Changes,
+    Clock,
+    Draft,
+    EmbeddingStamp,
+    Learned,
+    LearnOrder,
+    Migration,
+    edges_of_derivation,
+)
+from brain.store.location import without_password
+from brain.store.migrations import MigrationFile
+from brain.store.neo4j.connection import Connection, Row, Transaction
+from brain.store.neo4j.rows import read_entry, read_skill, skill_row, trace_row, transfer_row
+from brain.store.statements import data_folder
+
+DELETIONS_KEPT = 1_000
+"""Deletions remembered one by one; a reader that is further behind reads everything anew."""
+OPERATIONS_KEPT = 64
+"""Latest writes of a skill that are remembered, so that a retried one counts once."""
+WRITE_BATCH = 200
+"""Skills written by one statement."""
+
+
+class Neo4jStore:
+    """The store of one namespace in one database. See `brain.store.base.Store` for what each method does."""
+
+    def __init__(self, location: str, namespace: str, clock: Clock = utc_now, auth: Any = None) -> None:
+        self.location, self.namespace, self.clock = without_password(location), namespace, clock
+        self._connection = Connection(location, self.location, namespace, auth)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # Schema
+
+    def migrations(self) -> list[Migration]:
+        return self._connection.read(self._migrations)
+
+    def migrate(self) -> list[Migration]:
+        if not any(m.state == "pending" for m in self._usable(self.migrations())):
+            return []
+        self._connection.schema(self._connection.statement("migration_version_constraint").text)
+        return self._connection.write(self._apply_pending)
+
+    def _files(self) -> tuple[MigrationFile, ...]:
+        return migrations.load(data_folder("migrations") / "neo4j")
+
+    def _migrations(self, tx: Transaction) -> list[Migration]:
+        history = [
+            migrations.Applied(row["version"], row["name"], row["checksum"]) for row in tx.rows("migration_history")
+        ]
+        return migrations.analyse(self._files(), history)
+
+    def _usable(self, found: list[Migration]) -> list[Migration]:
+        migrations.check_usable(found, self.location)
+        return found
+
+    def _apply_pending(self, tx: Transaction) -> list[Migration]:
+        """Holds the lock of the history in `tx` while each schema statement runs in a transaction of its own."""
+        tx.rows("lock_migrations")
+        files = migrations.pending(self._files(), self._usable(self._migrations(tx)))
+        for file in files:
+            for text in file.statements:
+                self._connection.schema(text)
+            tx.rows("record_migration", version=file.version, name=file.name, checksum=file.checksum, now=self.clock())
+        return [Migration(file.version, file.name, file.checksum, "applied") for file in files]
+
+    # Writes
+
+    def learn(self, order: LearnOrder) -> Learned:
+        return self._connection.write(lambda tx: self._learn(tx, order))
+
+    def _learn(self, tx: Transaction, order: LearnOrder) -> Learned:
+        state = tx.row("lock_namespace")
+        assert state
+        observation = order.observation
+        found = tx.row(
+            "find_twin",
+            trace_key=observation.key if observation.trace_id else "",
+            dedup_key=order.draft.dedup_key,
+            operation=order.operation,
+            now=self.clock(),
+        )
+        assert found
+        if found["seen"]:
+            return Learned(LearnOutcome.ALREADY_SEEN, self._live(tx, [found["seen"]])[0])
+        if found["repeated"]:  # this very call, committed before its acknowledgement was lost
+            return self._done_before(tx, found["holder"], order)
+        twin_id = found["holder"] or order.find_twin(self._changes(tx, order.seen_version, state))
+        if twin_id and not self._live(tx, [twin_id]):
+            twin_id = None
+        if twin_id is None and not observation.success:
+            return Learned(LearnOutcome.IGNORED, None)
+        used = self._must_live(tx, [skill_id for skill_id in order.derived_from if skill_id != twin_id])
+        if twin_id is None:
+            outcome, skill = LearnOutcome.CREATED, self._create(tx, order)
+        else:
+            outcome, skill = self._reinforce(tx, twin_id, order)
+        for edge in edges_of_derivation(skill, used):
+            self._put_edge(tx, edge)
+        return Learned(outcome, skill)
+
+    def _done_before(self, tx: Transaction, skill_id: str, order: LearnOrder) -> Learned:
+        skill = self._live(tx, [skill_id])[0]
+        if skill.version == 1:
+            return Learned(LearnOutcome.CREATED, skill)
+        success = order.observation.success
+        return Learned(LearnOutcome.REINFORCED if success else LearnOutcome.FAILURE_RECORDED, skill)
+
+    def _create(self, tx: Transaction, order: LearnOrder) -> Skill:
+        draft = order.draft
+        stored = self._stored(tx, [draft.skill.id]).get(draft.skill.id)
+        if stored and stored["live"]:
+            raise ConflictError(draft.skill.id, 0, stored["version"])
+        if stored:
+            tx.rows("remove_skills", ids=[draft.skill.id])
+        row = skill_row(
+            draft, draft.skill, dedup_key=draft.dedup_key, operations=[order.operation], traces=[order.observation]
+        )
+        tx.rows("write_skills", rows=[row])
+        return self._must_live(tx, [draft.skill.id])[0]
+
+    def _reinforce(self, tx: Transaction, skill_id: str, order: LearnOrder) -> tuple[LearnOutcome, Skill]:
+        success = order.observation.success
+        self._record_use(
+            tx,
+            skill_id,
+            success,
+            order.ttl,
+            order.operation,
+            traces=[trace_row(order.observation, self.clock())],
+        )
+        outcome = LearnOutcome.REINFORCED if success else LearnOutcome.FAILURE_RECORDED
+        return outcome, self._must_live(tx, [skill_id])[0]
+
+    def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Skill | None:
+        def work(tx: Transaction) -> Skill | None:
+            self._record_use(tx, skill_id, record.success, ttl, operation, transfers=[transfer_row(record)])
+            return next(iter(self._live(tx, [skill_id])), None)
+
+        return self._connection.write(work)
+
+    def _record_use(
+        self,
+        tx: Transaction,
+        skill_id: str,
+        success: bool,
+        ttl: bool,
+        operation: str,
+        transfers: Sequence[Row] = (),
+        traces: Sequence[Row] = (),
+    ) -> None:
+        tx.rows(
+            "record_use",
+            id=skill_id,
+            success=success,
+            renew=ttl,
+            operation=operation,
+            now=self.clock(),
+            gain=formulas.SUCCESS_GAIN,
+            loss=formulas.FAILURE_LOSS,
+            base_hours=formulas.BASE_TTL_HOURS,
+            kept=TRANSFER_HISTORY_LENGTH,
+            operations_kept=OPERATIONS_KEPT,
+            transfers=list(transfers),
+            traces=list(traces),
+        )
+
+    def save(self, draft: Draft, *, expected_version: int | None, operation: str) -> Skill:
+        def work(tx: Transaction) -> Skill:
+            tx.rows("lock_namespace")
+            stored = self._stored(tx, [draft.skill.id], operation).get(draft.skill.id)
+            if not (stored and stored["repeated"]):
+                self._save(tx, [draft], expected_version, operation)
+            return self._must_live(tx, [draft.skill.id])[0] if self._is_live(draft.skill) else draft.skill
+
+        return self._connection.write(work)
+
+    def save_many(self, drafts: Sequence[Draft]) -> None:
+        self._connection.write(lambda tx: self._save(tx, drafts, None, ""))
+
+    def _save(self, tx: Transaction, drafts: Sequence[Draft], expected_version: int | None, operation: str) -> None:
+        tx.rows("lock_namespace")
+        for start in range(0, len(drafts), WRITE_BATCH):
+            batch = drafts[start : start + WRITE_BATCH]
+            stored = self._stored(tx, [draft.skill.id for draft in batch])
+            rows = []
+            for draft in batch:
+                actual = _live_version(stored.get(draft.skill.id))
+                if expected_version is not None and expected_version != (actual or 0):
+                    raise ConflictError(draft.skill.id, expected_version, actual)
+                skill = draft.skill.model_copy(update={"version": (actual or 0) + 1, "namespace": self.namespace})
+                rows.append(skill_row(draft, skill, dedup_key=None, operations=[operation] if operation else []))
+            expired = [skill_id for skill_id, row in stored.items() if not row["live"]]
+            live = [skill_id for skill_id, row in stored.items() if row["live"]]
+            if expired:
+                tx.rows("remove_skills", ids=expired)
+            if live:
+                tx.rows("clear_skills", ids=live)
+            tx.rows("write_skills", rows=rows)
+
+    def delete(self, skill_id: str) -> bool:
+        def work(tx: Transaction) -> bool:
+            tx.rows("lock_namespace")
+            if not self._live(tx, [skill_id]):
+                return False
+            tx.rows("remove_skills", ids=[skill_id])
+            tx.rows("note_deletion", id=skill_id, kept=DELETIONS_KEPT)
+            return True
+
+        return self._connection.write(work)
+
+    def add_edge(self, edge: Edge) -> None:
+        def work(tx: Transaction) -> None:
+            tx.rows("lock_namespace")
+            self._must_live(tx, [edge.source, edge.target])
+            self._put_edge(tx, edge)
+
+        self._connection.write(work)
+
+    def sweep(self, limit: int) -> int:
+        if not self._connection.read(lambda tx: tx.rows("expired_ids", now=self.clock(), size=1)):
+            return 0
+
+        def work(tx: Transaction) -> int:
+            tx.rows("lock_namespace")
+            ids = [row["id"] for row in tx.rows("expired_ids", now=self.clock(), size=limit)]
+            tx.rows("remove_skills", ids=ids)
+            return len(ids)
+
+        return self._connection.write(work)
+
+    def claim_sweep(self, interval: timedelta) -> bool:
+        now = self.clock()
+
+        def work(tx: Transaction) -> bool:
+            tx.rows("lock_namespace")
+            return bool(tx.rows("claim_sweep", now=now, before=now - interval))
+
+        return self._connection.write(work)
+
+    def set_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
+        rows = [{"id": skill_id, "vector": vector} for skill_id, vector in vectors]
+        self._connection.write(lambda tx: tx.rows("set_vectors", rows=rows))
+
+    def set_embedding_stamp(self, stamp: EmbeddingStamp, replaces: EmbeddingStamp | None) -> EmbeddingStamp:
+        def work(tx: Transaction) -> EmbeddingStamp:
+            tx.rows("lock_namespace")
+            row = tx.row("set_embedding", stamp=stamp.to_json(), replaces=replaces.to_json() if replaces else None)
+            noted = EmbeddingStamp.from_json(row["embedding"] if row else None)
+            assert noted
+            return noted
+
+        return self._connection.write(work)
+
+    # Reads
+
+    def get_many(self, skill_ids: Sequence[str]) -> list[Skill]:
+        return self._connection.read(lambda tx: self._live(tx, skill_ids))
+
+    def pages(self, tag: str | None = None, size: int = PAGE) -> Iterator[list[Skill]]:
+        after = ""
+        while True:
+            ids, page = self._connection.read(lambda tx, after=after: self._page(tx, tag, after, size))  # type: ignore[misc]
+            if not ids:
+                return
+            yield page
+            after = ids[-1]
+
+    def _page(self, tx: Transaction, tag: str | None, after: str, size: int) -> tuple[list[str], list[Skill]]:
+        if tag is None:
+            rows = tx.rows("page_of_skills", after=after, now=self.clock(), size=size)
+        else:
+            rows = tx.rows("page_of_tagged_skills", key=digest(tag), after=after, now=self.clock(), size=size)
+        ids = [row["id"] for row in rows]
+        return ids, self._live(tx, ids)
+
+    def edges(self, skill_id: str) -> list[Edge]:
+        rows = self._connection.read(lambda tx: tx.rows("edges_of", id=skill_id, now=self.clock()))
+        found = []
+        for row in rows:
+            outwards = row["source"] == skill_id
+            found.append(
+                Edge(
+                    source=skill_id,
+                    target=row["target"] if outwards else row["source"],
+                    relation=Relation(row["relation"]),
+                    direction="out" if outwards else "in",
+                    metadata=json.loads(row["metadata"] or "{}"),
+                )
+            )
+        return found
+
+    def related(self, skill_id: str, relation: Relation | None, max_depth: int) -> list[tuple[Skill, int]]:
+        return self._connection.read(lambda tx: self._related(tx, skill_id, relation, max_depth))
+
+    def _related(
+        self, tx: Transaction, skill_id: str, relation: Relation | None, max_depth: int
+    ) -> list[tuple[Skill, int]]:
+        if not self._live(tx, [skill_id]):
+            return []
+        relations = [relation.value] if relation else [known.value for known in Relation]
+        distance, frontier = {skill_id: 0}, [skill_id]
+        for depth in range(1, max_depth + 1):
+            rows = tx.rows("neighbours", ids=frontier, relations=relations, now=self.clock())
+            frontier = [row["id"] for row in rows if row["id"] not in distance]
+            if not frontier:
+                break
+            distance.update(dict.fromkeys(frontier, depth))
+        order = sorted((d, found) for found, d in distance.items() if d)
+        return [(skill, distance[skill.id]) for skill in self._live(tx, [found for _, found in order])]
+
+    def changes(self, since: int) -> Changes:
+        def work(tx: Transaction) -> Changes:
+            state = tx.row("namespace_state")
+            return self._changes(tx, since, state) if state else Changes(0, ())
+
+        return self._connection.read(work)
+
+    def fetch(self, skill_ids: Sequence[str], since: int) -> tuple[list[Skill], Changes]:
+        row = self._connection.read(lambda tx: tx.row("fetch", ids=list(skill_ids), since=since, now=self.clock()))
+        assert row
+        complete = since < row["complete_since"]
+        deleted = [] if complete else _deleted_since(row["deletions"], since)
+        if row["version"] == since:
+            changes = Changes(since, ())
+        else:
+            changes = Changes(row["version"], self._entries(row["changed"]), deleted, complete)
+        return self._skills(skill_ids, row["skills"]), changes
+
+    def summary(self, top: int) -> dict[str, Any]:
+        def work(tx: Transaction) -> dict[str, Any]:
+            totals = tx.row("summary", now=self.clock())
+            assert totals
+            ids = [row["id"] for row in tx.rows("top_skills", now=self.clock(), size=top)]
+            return {
+                "total_skills": totals["total"],
+                "transferable_skills": totals["transferable"],
+                "avg_confidence": totals["confidence"],
+                "total_transfers": totals["transfers"],
+                "top_skills": self._live(tx, ids),
+            }
+
+        return self._connection.read(work)
+
+    def count(self) -> int:
+        row = self._connection.read(lambda tx: tx.row("count_skills"))
+        return int(row["stored"]) if row else 0
+
+    def embedding_stamp(self) -> EmbeddingStamp | None:
+        row = self._connection.read(lambda tx: tx.row("namespace_state"))
+        return EmbeddingStamp.from_json(row["embedding"]) if row else None
+
+    # Inside a transaction
+
+    def _live(self, tx: Transaction, skill_ids: Sequence[str]) -> list[Skill]:
+        row = tx.row("fetch", ids=list(dict.fromkeys(skill_ids)), since=None, now=self.clock()) if skill_ids else None
+        return self._skills(skill_ids, row["skills"]) if row else []
+
+    def _must_live(self, tx: Transaction, skill_ids: Sequence[str]) -> list[Skill]:
+        found = {skill.id: skill for skill in self._live(tx, skill_ids)}
+        for skill_id in skill_ids:
+            if skill_id not in found:
+                raise SkillNotFoundError(skill_id, self.namespace)
+        return list(found.values())
+
+    def _is_live(self, skill: Skill) -> bool:
+        return not skill.has_expired(self.clock())
+
+    def _skills(self, skill_ids: Sequence[str], rows: Sequence[Row]) -> list[Skill]:
+        found = {row["id"]: row for row in rows}
+        read = (read_skill(found[i], self.namespace, self.location) for i in dict.fromkeys(skill_ids) if i in found)
+        return [skill for skill in read if skill]
+
+    def _entries(self, rows: Sequence[Row]) -> list[Any]:
+        return [entry for row in rows if (entry := read_entry(row, self.location))]
+
+    def _stored(self, tx: Transaction, skill_ids: Sequence[str], operation: str = "") -> dict[str, Row]:
+        rows = tx.rows("stored_versions", ids=list(skill_ids), operation=operation, now=self.clock())
+        return {row["id"]: row for row in rows}
+
+    def _put_edge(self, tx: Transaction, edge: Edge) -> None:
+        tx.rows(
+            "add_edge",
+            slots={"relation": edge.relation.value},
+            source=edge.source,
+            target=edge.target,
+            metadata=json.dumps(edge.metadata, ensure_ascii=False, allow_nan=False),
+            now=self.clock(),
+        )
+
+    def _changes(self, tx: Transaction, since: int, state: Row) -> Changes:
+        """What changed; `state` was read before, so that a change in between is seen again and not missed."""
+        if state["version"] == since:
+            return Changes(since, ())
+        complete = since == 0 or since < state["complete_since"]
+        rows = tx.rows("changed_skills", since=0 if complete else since, now=self.clock())
+        deleted = [] if complete else _deleted_since(state["deletions"], since)
+        return Changes(state["version"], self._entries(rows), deleted, complete)
+
+
+def _live_version(stored: Row | None) -> int | None:
+    return stored["version"] if stored and stored["live"] else None
+
+
+def _deleted_since(deletions: Sequence[str], since: int) -> list[str]:
+    parts = (entry.split(" ", 1) for entry in deletions)
+    return [skill_id for version, skill_id in parts if int(version) > since]

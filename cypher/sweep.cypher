@@ -1,0 +1,19 @@
+// Forgetting: what has expired goes, in batches; its cost follows what expired, not what is stored.
+
+// name: expired_ids
+// Ids of some skills that have expired, the longest expired first.
+// mode: read
+// try: :params {namespace: "default", now: datetime(), size: 1000}
+MATCH (s:Skill)
+WHERE s.namespace = $namespace AND s.expires_at <= $now
+RETURN s.id AS id ORDER BY s.expires_at LIMIT $size;
+
+// name: claim_sweep
+// Notes the time of a lazy sweep, if the last one is not later than $before; gives a row if so.
+// mode: write
+// try: :params {namespace: "default", now: datetime(), before: datetime() - duration("PT1H")}
+MATCH (n:Namespace {name: $namespace})
+SET n.version = n.version
+WITH n WHERE coalesce(n.swept_at, $before) <= $before
+SET n.swept_at = $now
+RETURN n.swept_at AS swept_at;
