@@ -1,0 +1,67 @@
+"""What do the tests stand on? A clock that is told to move, and a brain on each store at a fresh place."""
+
+import uuid
+
+import pytest
+
+from brain import SyncBrain
+from tests.clock import FakeClock
+from tests.services import neo4j_service
+
+STORES = ("sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j))
+"""Every store. A new store is one name here and one branch in `place`."""
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+@pytest.fixture(scope="session")
+def neo4j_server(tmp_path_factory):
+    """The one Neo4j of this run, shared by all workers."""
+    server = neo4j_service(tmp_path_factory)
+    yield server
+    server.stop()
+
+
+class Place:
+    """A store that holds nothing yet: its location, and a namespace that no other test uses."""
+
+    def __init__(self, kind, location, namespace):
+        self.kind, self.location, self.namespace = kind, location, namespace
+        self._opened = []
+
+    def open(self, namespace=None, **options):
+        brain = SyncBrain.open(self.location, namespace=namespace or self.namespace, **options)
+        self._opened.append(brain)
+        return brain
+
+    def close(self):
+        for brain in self._opened:
+            brain.close()
+
+
+@pytest.fixture(params=STORES)
+def place(request, tmp_path):
+    if request.param == "sqlite":
+        found = Place("sqlite", f"sqlite:///{tmp_path / 'brain.db'}", "default")
+    else:
+        server = request.getfixturevalue("neo4j_server")
+        found = Place("neo4j", server.location, f"test-{uuid.uuid4().hex}")
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def brain(place, clock):
+    """An empty brain on each store, with a clock that stands still."""
+    return place.open(clock=clock)
+
+
+@pytest.fixture
+def file_place(tmp_path):
+    """An SQLite place, for behaviour that no store has a part in."""
+    found = Place("sqlite", f"sqlite:///{tmp_path / 'brain.db'}", "default")
+    yield found
+    found.close()
