@@ -4,8 +4,8 @@
 // Connects two live skills, or replaces the metadata of the edge that is there. Gives nothing if one of them is missing.
 // mode: write
 // try: :params {namespace: "default", source: "…", target: "…", metadata: "{}", now: datetime()}
-MATCH (a:Skill {namespace: $namespace, id: $source}), (b:Skill {namespace: $namespace, id: $target})
-WHERE (a.expires_at IS NULL OR a.expires_at > $now) AND (b.expires_at IS NULL OR b.expires_at > $now)
+MATCH (a:Skill {namespace: $namespace, id: $source}) WHERE a.expires_at IS NULL OR a.expires_at > $now
+MATCH (b:Skill {namespace: $namespace, id: $target}) WHERE b.expires_at IS NULL OR b.expires_at > $now
 MERGE (a)-[r:{{relation}}]->(b)
 SET r.metadata = $metadata
 RETURN type(r) AS relation;

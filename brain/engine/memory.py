@@ -50,6 +50,7 @@ class SkillMemory:
         self.store, self.analyzer, self.embedding = store, analyzer, embedding
         self.policy, self.limits = policy, limits
         self.index = RecallIndex(policy)
+        self._sweep_due: datetime | None = None
 
     @property
     def now(self) -> datetime:
@@ -136,7 +137,11 @@ class SkillMemory:
         return {"deleted": deleted, "checked": checked}
 
     def sweep_lazily(self) -> None:
-        """A sweep, if the last one of any process is at least `SWEEP_INTERVAL` ago."""
+        """A sweep, if the last one of any process is at least `SWEEP_INTERVAL` ago. The store is asked once an interval."""
+        now = self.now
+        if self._sweep_due is not None and now < self._sweep_due:
+            return
+        self._sweep_due = now + SWEEP_INTERVAL
         if self.store.claim_sweep(SWEEP_INTERVAL):
             result = self.sweep()
             log.debug("Lazy sweep: %s", result)

@@ -1,0 +1,42 @@
+# make demo   try it: installs into .venv, runs the guide's ten scenarios
+# make test   every check and every test, on real services
+# make check  format, lint, types and layers alone
+# make clean  removes what the above made
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+SOURCES := brain tests
+
+.PHONY: demo test check format clean
+
+demo: $(VENV)/installed
+	$(BIN)/brain demo
+
+test: check
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+check: $(VENV)/installed-dev
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/installed-dev
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+
+$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+	$(INSTALL) --editable .
+	touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(INSTALL) --editable '.[dev,fast,models]'
+	touch $@
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
