@@ -137,7 +137,7 @@ class SkillMemory:
         return {"deleted": deleted, "checked": checked}
 
     def sweep_lazily(self) -> None:
-        """A sweep, if the last one of any process is at least `SWEEP_INTERVAL` ago. The store is asked once an interval."""
+        """A sweep, if the last one of any process is at least `SWEEP_INTERVAL` ago; asks the store once in that time."""
         now = self.now
         if self._sweep_due is not None and now < self._sweep_due:
             return

@@ -7,11 +7,12 @@ from pathlib import Path
 import neo4j
 import pytest
 
-from brain.model.relations import Relation
+from brain import Relation, SyncBrain
 from brain.store import migrations
 from brain.store.statements import data_folder, load
+from tests.integration.conftest import location_of
 
-pytestmark = pytest.mark.neo4j
+pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("oldest")]
 
 STATEMENTS = load(data_folder("cypher"), "*.cypher")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -77,12 +78,11 @@ SMALL_SCANS = {"migration_history", "record_migration", "count_skills", "summary
 """Statements that read a whole label on purpose: the history, and totals."""
 
 
-@pytest.fixture(scope="module")
-def driver(neo4j_server):
-    from brain import SyncBrain
-
-    SyncBrain.open(neo4j_server.location, namespace="statements").close()
-    found = neo4j.GraphDatabase.driver(neo4j_server.uri, auth=(neo4j_server.user, neo4j_server.password))
+@pytest.fixture(scope="module", params=["current", "oldest"])
+def driver(request):
+    server = request.getfixturevalue("neo4j_server" if request.param == "current" else "oldest_server")
+    SyncBrain.open(location_of(server), namespace="statements").close()
+    found = neo4j.GraphDatabase.driver(server.uri, auth=(server.user, server.password))
     yield found
     found.close()
 
@@ -138,7 +138,7 @@ def index_names(driver):
 
 
 @pytest.mark.parametrize("name", sorted(STATEMENTS))
-def test_statement_runs_as_it_is_pasted_into_browser(driver, name):
+def test_statement_can_be_pasted_into_browser(name):
     """The `try` line names every parameter, so that a person can paste both and run them."""
     statement = STATEMENTS[name]
     if statement.parameters:
