@@ -1,0 +1,64 @@
+"""Which commands are there? `app`, put together from one function a command."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+
+from brain.cli import demo, graph, learning, neo4j_server, recalling, upkeep
+from brain.cli.ending import BrainGroup
+
+USE, GRAPH, UPKEEP = "Use", "Look around", "Keep in order"
+
+EPILOG = (
+    "Data goes to stdout, everything else to stderr; with --json stdout is one JSON document.\n\n"
+    "Exit status: 0 done; 1 the answer is no (demo wrong, unknown skill, server not running); 2 wrong usage or input; "
+    "3 the store, the embedder or the local server failed; 130 Ctrl-C; 141 the reader of the output went away."
+)
+
+app = typer.Typer(
+    cls=BrainGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EPILOG,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        try:
+            typer.echo(f"brain {version('brain')}")
+        except PackageNotFoundError:
+            typer.echo("brain, run from its source without being installed")
+        raise typer.Exit
+
+
+@app.callback()
+def brain(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, metavar="", help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """A procedural skill memory for AI agents: learn a skill from one task, recall it for another of the same shape."""
+
+
+app.command(rich_help_panel=USE)(demo.demo)
+app.command(rich_help_panel=USE)(learning.learn)
+app.command(rich_help_panel=USE)(recalling.recall)
+app.command(rich_help_panel=USE)(learning.feedback)
+app.command(rich_help_panel=GRAPH)(graph.skills)
+app.command(rich_help_panel=GRAPH)(graph.show)
+app.command(rich_help_panel=GRAPH)(graph.related)
+app.command(rich_help_panel=GRAPH)(graph.link)
+app.command(rich_help_panel=UPKEEP)(upkeep.stats)
+app.command(rich_help_panel=UPKEEP)(upkeep.sweep)
+app.command(rich_help_panel=UPKEEP)(upkeep.migrate)
+app.command(rich_help_panel=UPKEEP)(upkeep.reembed)
+app.add_typer(neo4j_server.app, name="neo4j", rich_help_panel=UPKEEP)

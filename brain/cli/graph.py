@@ -1,0 +1,222 @@
+"""What is in the graph? `brain skills`, `brain show`, `brain related`, `brain link`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from brain.cli.files import as_object, parse_json
+from brain.cli.layout import expiry, moment, pairs, plain, score, skill_row, skill_table, table, transfers, visible
+from brain.cli.opening import opened
+from brain.cli.options import AsJson, Location, Namespace, Quiet, SkillId
+from brain.cli.output import Output
+from brain.errors import SkillNotFoundError
+
+if TYPE_CHECKING:
+    from brain.engine.sync import SyncBrain
+    from brain.model.relations import Edge
+    from brain.model.skill import Skill, SkillCondition
+
+SCREENFUL = 100
+"""Rows that are laid out together."""
+SHOWN_TRANSFERS = 10
+"""Applications that `brain show` lists, the latest; --json gives all that are kept."""
+
+
+def skills(
+    tag: Annotated[str | None, typer.Option("--tag", metavar="TEXT", help="Only skills with exactly this tag.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=0, metavar="N", help="How many at most.")] = None,
+    store: Location = None,
+    namespace: Namespace = "default",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """List the stored skills, by id."""
+    output = Output(as_json, quiet)
+    with opened(store, namespace) as memory:
+        graph = memory.brain.skill_graph
+        found = islice(graph.iter_skills() if tag is None else iter(graph.find_by_tag(tag)), limit)
+        if as_json:
+            output.stream(skill.to_dict() for skill in found)
+            return
+        first = next(found, None)
+        if first is None:
+            output.notice("No skills." if tag is None else "No skill has this tag.")
+            return
+        _print_listing(output, chain([first], found))
+
+
+def show(
+    skill_id: SkillId,
+    store: Location = None,
+    namespace: Namespace = "default",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show one skill whole: steps, conditions, history, edges, lifetime."""
+    output = Output(as_json, quiet)
+    with opened(store, namespace) as memory:
+        skill = _found(memory.brain, skill_id)
+        edges = memory.brain.skill_graph.get_edges(skill_id)
+        names = {other.id: other.name for other in memory.store.get_many([edge.target for edge in edges])}
+    if as_json:
+        output.data({"skill": skill.to_dict(), "edges": [edge.to_dict() for edge in edges]})
+        return
+    output.text(Text(visible(skill.name), "bold"), "", pairs(_facts(skill)))
+    for part in (_steps(skill), _conditions(skill), _edges(edges, names), _history(skill)):
+        if part.row_count:
+            output.text("", part)
+
+
+def related(
+    skill_id: SkillId,
+    relation: Annotated[
+        str | None,
+        typer.Option(
+            "--relation",
+            metavar="RELATION",
+            help="Only along DERIVES_FROM, COMPOSED_OF, SPECIALIZES, TRANSFERRED_TO, CONFLICTS_WITH or COMPLEMENTS.",
+        ),
+    ] = None,
+    depth: Annotated[int, typer.Option("--depth", metavar="N", help="How many edges away at most, 1 to 10.")] = 2,
+    store: Location = None,
+    namespace: Namespace = "default",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """List the skills around one, nearest first, along edges in either direction."""
+    output = Output(as_json, quiet)
+    with opened(store, namespace) as memory:
+        _found(memory.brain, skill_id)
+        found = memory.brain.skill_graph.related_with_distance(skill_id, relation, depth)
+    if not found:
+        output.notice("No related skills.")
+    if as_json:
+        output.data([{"distance": distance, "skill": skill.to_dict()} for skill, distance in found])
+    elif found:
+        made = skill_table(output.width, [">distance"], [">conf", ">uses"])
+        for skill, distance in found:
+            after = [score(skill.confidence), str(skill.usage_count)]
+            made.add_row(*skill_row(output.width, skill, [str(distance)], after))
+        output.text(made)
+
+
+def link(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Id of the skill that the edge starts at.")],
+    relation: Annotated[
+        str,
+        typer.Argument(
+            metavar="RELATION",
+            help="DERIVES_FROM, COMPOSED_OF, SPECIALIZES, TRANSFERRED_TO, CONFLICTS_WITH or COMPLEMENTS.",
+        ),
+    ],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Id of the skill that it ends at.")],
+    metadata: Annotated[
+        str | None, typer.Option("--metadata", metavar="JSON", help="What to note on the edge, as a JSON object.")
+    ] = None,
+    store: Location = None,
+    namespace: Namespace = "default",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Connect two skills. Doing it again replaces the metadata."""
+    noted = as_object(parse_json(metadata, "--metadata"), "--metadata") if metadata is not None else {}
+    with opened(store, namespace) as memory:
+        memory.brain.skill_graph.add_edge(source, relation, target, noted)
+    edge = {"source": source, "relation": relation, "target": target, "metadata": noted}
+    Output(as_json, quiet).data(edge, f"{source} {relation} {target}")
+
+
+def _found(brain: SyncBrain, skill_id: str) -> Skill:
+    skill = brain.get_skill(skill_id)
+    if skill is None:
+        raise SkillNotFoundError(skill_id, brain.namespace)
+    return skill
+
+
+def _print_listing(output: Output, found: Iterator[Skill]) -> None:
+    """Prints a table a screenful at a time, its columns the same from the first to the last."""
+    columns = (">conf", ">uses", "=transfers", "=expires (UTC)   ")
+    made = skill_table(output.width, [], columns)
+    while rows := list(islice(found, SCREENFUL)):
+        for skill in rows:
+            numbers = (score(skill.confidence), str(skill.usage_count), transfers(skill), moment(skill.expires_at))
+            made.add_row(*skill_row(output.width, skill, [], numbers))
+        output.text(made)
+        made = skill_table(output.width, [], columns)
+        made.show_header = False
+
+
+def _facts(skill: Skill) -> list[tuple[str, Any]]:
+    features = skill.features
+    lifetime = f" (lives {skill.ttl_hours:.0f} h from its last success)" if skill.expires_at else ""
+    rows: list[tuple[str, Any]] = [
+        ("id", skill.id),
+        ("description", skill.description),
+        ("learned from", skill.task),
+        ("domain", skill.domain),
+        ("structures", ", ".join(features.task_structures)),
+        ("patterns", ", ".join(features.cognitive_patterns)),
+        ("shape", f"{features.input_shape} to {features.output_shape}, complexity {features.complexity} of 10"),
+        ("tags", ", ".join(skill.tags)),
+        ("confidence", score(skill.confidence)),
+        ("uses", f"{skill.usage_count}, {skill.success_rate:.0%} successful"),
+        ("transfers", f"{transfers(skill)} successful" if skill.transfer_count else "none yet"),
+        ("created", f"{moment(skill.created_at)} UTC"),
+        ("updated", f"{moment(skill.updated_at)} UTC, version {skill.version}"),
+        ("expires", f"{expiry(skill)}{lifetime}"),
+        ("type", f"{skill.skill_type}, in namespace {skill.namespace}"),
+    ]
+    return [(label, value) for label, value in rows if value]
+
+
+def _steps(skill: Skill) -> Table:
+    made = table(">#", "step")
+    for i, step in enumerate(skill.procedure, 1):
+        cell = Text(visible(step.action, lines=True))
+        if step.is_optional:
+            cell.append(" (optional)", "dim")
+        if step.description and step.description != step.action:
+            cell.append(f"\n{visible(step.description, lines=True)}", "dim")
+        if step.parameters:
+            cell.append(f"\n{plain(step.parameters)}", "dim")
+        made.add_row(str(i), cell)
+    return made
+
+
+def _conditions(skill: Skill) -> Table:
+    made = table("when", "condition", "")
+    conditions: list[tuple[str, SkillCondition]] = [("before", condition) for condition in skill.preconditions]
+    conditions += [("after", condition) for condition in skill.postconditions]
+    for when, condition in conditions:
+        made.add_row(when, visible(condition.predicate), "required" if condition.required else "")
+    return made
+
+
+def _edges(edges: list[Edge], names: dict[str, str]) -> Table:
+    made = table("edge", "skill", "metadata")
+    for edge in edges:
+        arrow = f"{edge.relation} to" if edge.direction == "out" else f"{edge.relation} from"
+        cell = Text(visible(names.get(edge.target, ""))).append(f"\n{edge.target}", "dim")
+        made.add_row(arrow, cell, plain(edge.metadata) if edge.metadata else "")
+    return made
+
+
+def _history(skill: Skill) -> Table:
+    made = table("=applied (UTC)", "domain", "worked", ">conf", "adaptations")
+    for record in skill.transfer_history[-SHOWN_TRANSFERS:]:
+        metadata = record.target_context.get("metadata")
+        domain = metadata.get("domain", "") if isinstance(metadata, dict) else ""
+        made.add_row(
+            moment(record.timestamp),
+            visible(str(domain)),
+            "yes" if record.success else "no",
+            score(record.confidence),
+            plain(record.adaptations) if record.adaptations else "",
+        )
+    return made

@@ -1,0 +1,126 @@
+"""How is data laid out as text? Safe text, numbers and times, pairs, tables."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from brain.model.skill import Skill
+
+WIDE = 120
+"""Columns of the terminal from which name, domain and id of a skill stand beside each other."""
+
+_INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+_JOINERS = "\u200c\u200d"  # part of the spelling of Persian, Hindi and many emoji
+
+
+def visible(text: str, lines: bool = False) -> str:
+    """`text` with control, direction and other invisible characters as escapes; `lines` keeps line ends and tabs."""
+    kept = _JOINERS + ("\n\t" if lines else "")
+    return "".join(c if c in kept or unicodedata.category(c) not in _INVISIBLE else _escape(c) for c in text)
+
+
+def one_line(text: str) -> str:
+    """`visible`, with line ends as spaces."""
+    return visible(" ".join(text.splitlines()))
+
+
+def plain(value: Any) -> str:
+    """A value of free-form JSON as one readable line."""
+    if isinstance(value, dict):
+        if value.keys() == {"word", "share"}:
+            return f"{visible(value['word'])} {value['share']:.0%}"
+        return ", ".join(f"{visible(str(key))} {plain(item)}" for key, item in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(plain(item) for item in value) or "none"
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    return score(value) if isinstance(value, float) else visible(str(value))
+
+
+def score(value: float) -> str:
+    """A number of 0..1 with three digits."""
+    return f"{value:.3f}"
+
+
+def moment(time: Any) -> str:
+    """A time (ISO 8601 text or `datetime`) to the minute, UTC; "never" for empty text."""
+    if time == "":
+        return "never"
+    from brain.model.text import parse_time
+
+    return parse_time(time).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def expiry(skill: Skill) -> str:
+    """When a skill expires, to the minute."""
+    return f"{moment(skill.expires_at)} UTC" if skill.expires_at else "never"
+
+
+def transfers(skill: Skill) -> str:
+    """Successful transfers of all, as "3/4"."""
+    return f"{skill.transfer_successes}/{skill.transfer_count}"
+
+
+def pairs(rows: Iterable[tuple[str, Any]]) -> Table:
+    """Labels and their values, one a line."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, value in rows:
+        grid.add_row(label, value if isinstance(value, Text) else visible(str(value), lines=True))
+    return grid
+
+
+def table(*columns: str, gap: int = 2) -> Table:
+    """An empty table with `gap` blanks between its columns.
+
+    A name that starts with ">" makes a column of numbers, one that starts with "=" never wraps.
+    """
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
+    for name in columns:
+        made.add_column(
+            name.lstrip(">="),
+            justify="right" if name.startswith(">") else "left",
+            no_wrap=name.startswith((">", "=")),
+            overflow="fold",
+            header_style="dim",
+        )
+    return made
+
+
+def skill_table(width: int, before: Sequence[str], after: Sequence[str]) -> Table:
+    """A table of skills that fits `width`: the columns `before`, the skill, the columns `after`. See `skill_row`."""
+    if width < WIDE:
+        made = table(*before, "skill, domain, id", *after)
+        made.columns[len(before)].ratio = 1
+        made.expand = True
+        return made
+    made = table(*before, "skill", "domain", *after, "id")
+    made.columns[len(before)].ratio, made.columns[len(before) + 1].ratio = 3, 2
+    made.expand = True
+    made.columns[-1].width = 36
+    return made
+
+
+def skill_row(width: int, skill: Skill, before: Sequence[str], after: Sequence[str]) -> list[Text | str]:
+    """The cells of one skill for `skill_table`."""
+    name, domain = Text(visible(skill.name), "bold"), visible(skill.domain)
+    if width < WIDE:
+        stacked = Text("\n").join([name, *([Text(domain)] if domain else []), Text(skill.id, "dim")])
+        return [*before, stacked, *after]
+    return [*before, name, domain, *after, Text(skill.id, "dim")]
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if character in "\n\r\t":
+        return repr(character)[1:-1]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

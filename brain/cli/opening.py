@@ -1,0 +1,59 @@
+"""How does a command reach the skills? The store and the brain that its options name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from brain.cli.output import Output
+from brain.config import default_location
+from brain.errors import LocationError
+
+if TYPE_CHECKING:
+    from brain.engine.sync import SyncBrain
+    from brain.store.base import Store
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An open brain, and the store that it works on."""
+
+    brain: SyncBrain
+    store: Store
+
+
+@contextmanager
+def opened_store(location: str | None, namespace: str) -> Iterator[Store]:
+    """The store at `location`, without touching its schema."""
+    from brain.engine.memory import check_identifier
+    from brain.store.location import open_store
+
+    check_identifier(namespace, "namespace")
+    if location == "":
+        raise LocationError("The location is empty. Give one such as sqlite:///skills.db, or leave --store out.")
+    store = open_store(location or default_location(), namespace=namespace)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def opened(
+    location: str | None, namespace: str, embedder: str | None = None, *, check_embedding: bool = True
+) -> Iterator[Opened]:
+    """The brain at `location`, its schema up to date."""
+    from brain.engine.sync import SyncBrain
+
+    with opened_store(location, namespace) as store:
+        yield Opened(SyncBrain(store, embedder=embedder, check_embedding=check_embedding), store)
+
+
+def mention_unused_vectors(memory: Opened, embedder: str | None, output: Output) -> None:
+    """Tells that the store holds vectors of a model, if the command was given none."""
+    if embedder is None and not output.quiet:
+        stamp = memory.store.embedding_stamp()
+        if stamp:
+            output.notice(f"The skills have vectors of {stamp.model!r}; --embedder or BRAIN_EMBEDDER puts them to use.")

@@ -1,0 +1,137 @@
+"""How is a store kept in order? `brain stats`, `brain sweep`, `brain migrate`, `brain reembed`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from brain.cli.layout import pairs, score, table, visible
+from brain.cli.opening import opened, opened_store
+from brain.cli.options import AsJson, EmbedderName, Location, Namespace, Quiet
+from brain.cli.output import Output
+from brain.errors import InputError
+
+if TYPE_CHECKING:
+    from brain.store.base import EmbeddingStamp, Migration
+
+
+def stats(
+    store: Location = None, namespace: Namespace = "default", as_json: AsJson = False, quiet: Quiet = False
+) -> None:
+    """Sum up a store: its skills, the most used ones, its embeddings and its schema."""
+    output = Output(as_json, quiet)
+    with opened(store, namespace) as memory:
+        summary = memory.brain.get_skill_summary()
+        stamp, schema = memory.store.embedding_stamp(), memory.store.migrations()
+        location = memory.brain.location
+    data = {
+        "location": location,
+        "namespace": namespace,
+        **summary,
+        "embedding": {"model": stamp.model, "dimension": stamp.dimension, "text": stamp.text} if stamp else None,
+        "migrations": [_migration_data(migration) for migration in schema],
+    }
+    output.data(data, pairs(_totals(data, stamp, schema)))
+    if summary["top_skills"] and not as_json:
+        output.text("", _most_used(summary["top_skills"]))
+
+
+def sweep(
+    store: Location = None, namespace: Namespace = "default", as_json: AsJson = False, quiet: Quiet = False
+) -> None:
+    """Remove the skills that have expired."""
+    output = Output(as_json, quiet)
+    with opened(store, namespace) as memory, output.progress("Removing expired skills"):
+        done = memory.brain.cleanup_expired_skills()
+    output.data(done, f"{done['deleted']} of {done['checked']} skills had expired and were removed.")
+
+
+def migrate(
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", metavar="", help="List what would be applied, and apply nothing.")
+    ] = False,
+    store: Location = None,
+    namespace: Namespace = "default",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Bring a store's schema up to date. Every command that opens a brain does so too."""
+    from brain.store.migrations import check_usable
+
+    output = Output(as_json, quiet)
+    with opened_store(store, namespace) as place:
+        if dry_run:
+            known = place.migrations()
+            check_usable(known, place.location)
+            found = [migration for migration in known if migration.state == "pending"]
+        else:
+            found = place.migrate()
+    if not found:
+        output.notice("Nothing is pending: the schema is up to date.")
+    if as_json:
+        output.data([_migration_data(migration) for migration in found])
+    elif found:
+        made = table("migration", "state")
+        for migration in found:
+            made.add_row(_named(migration), migration.state)
+        output.text(made)
+
+
+def reembed(
+    embedder: EmbedderName = None,
+    store: Location = None,
+    namespace: Namespace = "default",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Embed every skill anew, with another model or after learning without one."""
+    output = Output(as_json, quiet)
+    if embedder is None:
+        raise InputError("Say which model: --embedder MODEL, or BRAIN_EMBEDDER in the environment.")
+    with opened(store, namespace, embedder, check_embedding=False) as memory:
+        total = memory.brain.get_skill_summary()["total_skills"]
+        with output.progress("Embedding", total) as advance:
+            count = memory.brain.reembed(advance)
+        stamp = memory.store.embedding_stamp()
+    model, dimension = (stamp.model, stamp.dimension) if stamp else (embedder, None)
+    data = {"embedded": count, "model": model, "dimension": dimension}
+    output.data(data, f"{count} skills embedded with {visible(model)}, {dimension} dimensions.")
+
+
+def _totals(data: dict[str, Any], stamp: EmbeddingStamp | None, schema: list[Migration]) -> list[tuple[str, Any]]:
+    applied = [migration for migration in schema if migration.state == "applied"]
+    other = [f"{_named(migration)} {migration.state}" for migration in schema if migration.state != "applied"]
+    latest = f"{_named(applied[-1])}, " if applied else ""
+    return [
+        ("location", data["location"]),
+        ("namespace", data["namespace"]),
+        ("skills", Text(str(data["total_skills"]), "bold")),
+        ("transferable", data["transferable_skills"]),
+        ("transfers", data["total_transfers"]),
+        ("mean confidence", score(data["avg_confidence"])),
+        ("embeddings", f"{stamp.model}, {stamp.dimension} dimensions" if stamp else "none"),
+        ("schema", f"{latest}{', '.join(other) if other else 'up to date'}"),
+    ]
+
+
+def _most_used(top: list[dict[str, Any]]) -> Table:
+    made = table("most used", ">conf", ">uses", ">transfers")
+    for skill in top:
+        made.add_row(
+            Text(visible(skill["name"])).append(f"\n{skill['id']}", "dim"),
+            score(skill["confidence"]),
+            str(skill["usage_count"]),
+            str(skill["transfer_count"]),
+        )
+    return made
+
+
+def _migration_data(migration: Migration) -> dict[str, Any]:
+    return {"version": migration.version, "name": migration.name, "state": migration.state}
+
+
+def _named(migration: Migration) -> str:
+    return f"V{migration.version:03d}__{migration.name}"
