@@ -40,5 +40,14 @@ def default_location() -> str:
 
 
 def data_folder() -> Path:
-    """Where data that must last is kept for this user. Not created here."""
-    return Path(platformdirs.user_data_dir("brain"))
+    """Where data that must last is kept: `BRAIN_DATA_DIR`, else the user's data folder. Not created here."""
+    return _folder("BRAIN_DATA_DIR", platformdirs.user_data_dir("brain"))
+
+
+def cache_folder() -> Path:
+    """Where what can be made anew is kept: `BRAIN_CACHE_DIR`, else the user's cache folder. Not created here."""
+    return _folder("BRAIN_CACHE_DIR", platformdirs.user_cache_dir("brain"))
+
+
+def _folder(variable: str, default: str) -> Path:
+    return Path(os.environ.get(variable) or default).expanduser().absolute()

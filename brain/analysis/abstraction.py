@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from brain.analysis.profile import ELLIPSIS
 from brain.model.context import UNKNOWN, ContextFeatures
 from brain.model.inputs import STEP_TEXT_KEYS, ExecutionTrace, Outcome, step_text
-from brain.model.skill import SkillCondition, SkillStep
+from brain.model.skill import ELLIPSIS, SkillCondition, SkillStep
 
 LONGEST_ACTION = 120
 """Characters of an action; a longer text is cut at a word here and kept whole in the description."""
@@ -71,7 +70,7 @@ def skill_name(features: ContextFeatures, task: str, procedure: list[SkillStep])
     structure = features.task_structures[0].title() if features.task_structures else ""
     if pattern and structure:
         return f"{pattern} via {structure}"
-    text = " ".join((task or procedure[0].action).split())
+    text = " ".join((task.strip() or procedure[0].action).split())
     named = _cut(text, _LONGEST_NAME)
     return named[:1].upper() + named[1:]
 

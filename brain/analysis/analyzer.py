@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from brain.analysis.triggers import known_patterns, known_structures, patterns_in, structures_in
+from brain.analysis.words import normalise
 from brain.errors import InputError
 from brain.model.context import UNKNOWN, ContextFeatures
 from brain.model.inputs import Context
@@ -23,11 +25,11 @@ INPUT_SHAPES = ("single_text", "long_text", "list", "structured", UNKNOWN)
 OUTPUT_SHAPES = ("text", "structured", "list", "boolean", "numeric", UNKNOWN)
 
 _OUTPUT_WORDS = (
-    ("structured", ("json", "structured", "object", "table", "yaml", "xml", "csv")),
-    ("list", ("list", "array", "items")),
-    ("boolean", ("bool", "yes/no", "true/false", "pass/fail")),
-    ("numeric", ("number", "score", "numeric", "integer", "percent", "float")),
-    ("text", ("text", "prose", "report", "summary", "markdown", "string")),
+    ("structured", "json structured object objects table yaml xml csv".split()),
+    ("list", "list lists array arrays items".split()),
+    ("boolean", "bool boolean yes/no true/false pass/fail".split()),
+    ("numeric", "number numbers score scores numeric integer percent percentage float".split()),
+    ("text", "text prose report summary markdown string essay paragraph".split()),
 )
 
 
@@ -114,8 +116,8 @@ def input_shape(value: Any) -> str:
 
 def output_shape(hint: str) -> str:
     """One of `OUTPUT_SHAPES` for a description of the wanted output."""
-    lowered = hint.lower()
-    return next((shape for shape, words in _OUTPUT_WORDS if any(word in lowered for word in words)), UNKNOWN)
+    words = set(re.findall(r"[^\W_]+(?:/[^\W_]+)?", normalise(hint)))
+    return next((shape for shape, known in _OUTPUT_WORDS if words.intersection(known)), UNKNOWN)
 
 
 def complexity(structures: int, patterns: int, agents: int) -> int:

@@ -70,7 +70,7 @@ class Corpus:
             postings.rows.append(row)
             postings.weights.append(term.weight)
             postings.positions.append(term.position)
-            postings.frequencies.append(1 + math.log(term.count) if term.is_content else 0.0)
+            postings.frequencies.append(1 + math.log(term.count) if term.count else 0.0)
             postings.documents += 1
         self._profiles[row] = profile
         self._norms = None
@@ -113,7 +113,7 @@ class Corpus:
         """`measures.topic_similarity` of the query with each row, shape (rows,)."""
         dot, length = np.zeros(len(self._weight)), 0.0
         for term in query.terms:
-            if term.is_content:
+            if term.count:
                 rarity = self.rarity(term.stem)
                 value = (1 + math.log(term.count)) * rarity
                 length += value * value

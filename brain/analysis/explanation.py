@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from brain.analysis.measures import content_similarity, procedure_similarity, topic_similarity
@@ -22,8 +22,12 @@ def evidence(
     wanted: ContextFeatures,
     known: ContextFeatures,
     rarity: Callable[[str], float],
+    words: Mapping[str, str],
 ) -> dict[str, Any]:
-    """What matched between a task and a skill: measures, words with their share, structures and patterns."""
+    """What matched between a task and a skill: measures, words with their share, structures and patterns.
+
+    `words` gives the word of the task for a stem.
+    """
     measure = "procedure" if query.has_steps and document.has_steps else "topic"
     return {
         "identical_context": query.digest == document.digest,
@@ -33,7 +37,7 @@ def evidence(
             "topic": round(topic_similarity(query, document, rarity), 4),
             "content": round(content_similarity(query, document), 4),
         },
-        "words": _matched_words(query, document, measure, rarity),
+        "words": _matched_words(query, document, measure, rarity, words),
         "structures": [name for name in wanted.task_structures if name in known.task_structures],
         "patterns": [name for name in wanted.cognitive_patterns if name in known.cognitive_patterns],
     }
@@ -81,19 +85,19 @@ def reasoning(skill: Skill, found: dict[str, Any]) -> str:
 
 
 def _matched_words(
-    query: Profile, document: Profile, measure: str, rarity: Callable[[str], float]
+    query: Profile, document: Profile, measure: str, rarity: Callable[[str], float], words: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     others = {t.stem: t for t in document.terms}
     shares: dict[str, float] = {}
     for term in query.terms:
         match = others.get(term.stem)
-        if match and measure == "procedure":
+        if match and measure == "procedure" and " " not in term.stem:
             shares[term.stem] = min(term.weight, match.weight) * (1 - abs(term.position - match.position))
-        elif match and term.is_content and match.is_content:
+        elif match and term.count and match.count:
             shares[term.stem] = rarity(term.stem) ** 2
     total = sum(shares.values())
     ranked = sorted(shares.items(), key=lambda item: (-item[1], item[0]))[:MATCHED_WORDS]
-    return [{"word": stem, "share": round(share / total, 4)} for stem, share in ranked if total]
+    return [{"word": words.get(stem, stem), "share": round(share / total, 4)} for stem, share in ranked if total]
 
 
 def _and(names: list[str]) -> str:

@@ -62,8 +62,8 @@ def procedure_similarity(left: Profile, right: Profile) -> float:
 
 def content_similarity(left: Profile, right: Profile) -> float:
     """Jaccard similarity of the content words, 0..1: whether two texts are about the same things."""
-    mine = {t.stem for t in left.terms if t.is_content}
-    theirs = {t.stem for t in right.terms if t.is_content}
+    mine = {t.stem for t in left.terms if t.count}
+    theirs = {t.stem for t in right.terms if t.count}
     return len(mine & theirs) / len(mine | theirs) if mine or theirs else 0.0
 
 
@@ -84,4 +84,4 @@ def inverse_document_frequency(documents: int, containing: int) -> float:
 
 
 def _topic_vector(profile: Profile, rarity: Callable[[str], float]) -> dict[str, float]:
-    return {t.stem: (1 + math.log(t.count)) * rarity(t.stem) for t in profile.terms if t.is_content}
+    return {t.stem: (1 + math.log(t.count)) * rarity(t.stem) for t in profile.terms if t.count}

@@ -8,33 +8,46 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from brain.analysis.wordclasses import FUNCTION, weighted_words
+from brain.analysis.abstraction import extract_procedure
+from brain.analysis.wordclasses import Word, WordClass, words_of
 from brain.analysis.words import normalise
-from brain.model.inputs import Context, step_text
-from brain.model.skill import Skill, SkillStep
+from brain.model.inputs import Context, ExecutionTrace
+from brain.model.skill import Skill
 from brain.model.text import digest
 
 ANALYSIS_VERSION = 1
 """Raised whenever stems, word classes or the digest change, so that stored profiles are made anew."""
 
-ELLIPSIS = "…"
+WEIGHTS = {WordClass.VERB: 1.0, WordClass.MODIFIER: 0.7, WordClass.FUNCTION: 0.4, WordClass.NOUN: 0.08}
+"""What a word counts when two procedures are compared.
+
+Function words .3 to .5 and nouns .05 to .1 are a plateau: more for nouns brings back the domain (hit@1 against decoys
+that share nouns falls from .65 to .61 at .2), none for nouns cannot tell two objects apart.
+"""
+
+PAIR_WEIGHT = 0.5
+"""What two neighbours count, as a share of their mean weight, with nouns masked: "is converted into", "split N by".
+
+.35 to .7 is a plateau; without pairs hit@1 falls by .02 to .04 on every set of procedures.
+"""
+
+_MASK = "\N{WHITE SQUARE}"
 
 
 @dataclass(frozen=True)
 class Term:
-    """One stem of a text: its largest weight, its first position (0 at the start, 1 at the end), its count."""
+    """A stem of a text, or a pair of neighbours: its largest weight, its first position (0 at the start, 1 at the end).
+
+    `count` is how often the stem occurs if it is a content word; 0 for function words and pairs.
+    """
 
     stem: str
     weight: float
     position: float
     count: int
-
-    @property
-    def is_content(self) -> bool:
-        """Whether the word says what it is about, and not only how words hang together."""
-        return self.weight != FUNCTION
 
 
 @dataclass(frozen=True)
@@ -70,41 +83,61 @@ class Profile:
 def profile_of(domain: str, task: str, steps: Iterable[str]) -> Profile:
     """The profile of a task with its steps; either may be empty."""
     told = [step for step in steps if step.strip()]
-    words = weighted_words(task) + [pair for step in told for pair in weighted_words(step)]
+    words = [word for text in (task, *told) for word in words_of(text)]
     last = max(1, len(words) - 1)
-    first: dict[str, int] = {}
-    weight: dict[str, float] = {}
-    count: dict[str, int] = {}
-    for i, (stem, w) in enumerate(words):
-        first.setdefault(stem, i)
-        weight[stem] = max(w, weight.get(stem, 0.0))
-        count[stem] = count.get(stem, 0) + 1
-    terms = tuple(Term(s, weight[s], round(i / last, 4), count[s]) for s, i in first.items())
-    return Profile(terms, bool(told), context_digest(domain, task, told))
+    terms: dict[str, Term] = {}
+    for i, word in enumerate(words):
+        content = word.kind != WordClass.FUNCTION
+        _add(terms, Term(word.key, WEIGHTS[word.kind], round(i / last, 4), int(content)))
+    for i, (left, right) in enumerate(pairwise(words)):
+        if left.kind != WordClass.NOUN or right.kind != WordClass.NOUN:
+            weight = PAIR_WEIGHT * (WEIGHTS[left.kind] + WEIGHTS[right.kind]) / 2
+            _add(terms, Term(f"{_masked(left)} {_masked(right)}", round(weight, 4), round(i / last, 4), 0))
+    return Profile(tuple(terms.values()), bool(told), context_digest(domain, task, told))
+
+
+def _masked(word: Word) -> str:
+    return _MASK if word.kind == WordClass.NOUN else word.key
+
+
+def _add(terms: dict[str, Term], term: Term) -> None:
+    """Enters a term, or counts it again: the first position and the largest weight stay."""
+    known = terms.get(term.stem)
+    if known:
+        weight = max(known.weight, term.weight)
+        term = Term(known.stem, weight, known.position, known.count + term.count)
+    terms[term.stem] = term
 
 
 def profile_of_skill(skill: Skill) -> Profile:
     """The profile of a skill: its task, or name and description where the task is not known, and its steps."""
-    task = skill.task or f"{skill.name}\n{skill.description}".strip()
-    return profile_of(skill.domain, task, [full_text(step) for step in skill.procedure])
+    steps = [step.full_text for step in skill.procedure]
+    profile = profile_of(skill.domain, skill.task or f"{skill.name}\n{skill.description}".strip(), steps)
+    return replace(profile, digest=context_digest(skill.domain, skill.task, steps))
 
 
 def profile_of_context(context: Context) -> Profile:
     """The profile of a task to recall for: its text and, if given, its planned steps."""
-    return profile_of(context.domain, context.task, [step_text(step) for step in context.steps])
+    return profile_of(context.domain, context.task, planned_steps(context))
+
+
+def planned_steps(context: Context) -> list[str]:
+    """The texts of the steps that a context plans, read as those of a trace are."""
+    return [step.full_text for step in extract_procedure(ExecutionTrace(steps=context.steps))]
+
+
+def words_by_stem(context: Context) -> dict[str, str]:
+    """The first word of a task with each stem, as people read it."""
+    found: dict[str, str] = {}
+    for text in (context.task, *planned_steps(context)):
+        for word in words_of(text):
+            found.setdefault(word.key, word.text)
+    return found
 
 
 def semantic_text(domain: str, task: str, steps: Iterable[str]) -> str:
     """The text that is embedded: task and steps, one a line."""
     return "\n".join(part for part in (task, *steps) if part.strip()) or domain
-
-
-def full_text(step: SkillStep) -> str:
-    """Everything that a step says: its action and its description, without saying the same twice."""
-    action, description = step.action, step.description
-    if description.startswith(action.removesuffix(ELLIPSIS)):
-        return description
-    return f"{action}\n{description}" if description else action
 
 
 def context_digest(domain: str, task: str, steps: Iterable[str]) -> str:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from brain.analysis.wordclasses import is_verb_like
-from brain.analysis.words import stem, tokens
+from brain.analysis.lexicon import can_be_verb, inflects
+from brain.analysis.wordclasses import Word, WordClass, words_of
+from brain.analysis.words import tokens
 
 Rules = Literal["inflected", "guide"]
 
 
 @dataclass(frozen=True)
 class _Phrase:
-    """A trigger: its words (stems under the inflected rules), and whether it counts only as a verb."""
+    """A trigger: its words, and whether it counts only where it is used as a verb."""
 
     words: tuple[str, ...]
     verb_only: bool
@@ -49,28 +51,27 @@ def known_patterns() -> tuple[str, ...]:
 
 
 def _names_in(text: str, table: str, rules: Rules) -> list[str]:
-    words = tokens(text)
-    comparable = [stem(word) for word in words] if rules == "inflected" else words
-    places: dict[str, list[int]] = {}
-    for i, word in enumerate(comparable):
-        places.setdefault(word, []).append(i)
+    words = words_of(text)
+    matches = _inflected if rules == "inflected" else _as_it_stands
     return [
-        trigger.name
-        for trigger in _table(table, rules)
-        if any(_occurs(phrase, words, comparable, places) for phrase in trigger.phrases)
+        trigger.name for trigger in _table(table, rules) if any(matches(phrase, words) for phrase in trigger.phrases)
     ]
 
 
-def _occurs(phrase: _Phrase, words: list[str], comparable: list[str], places: dict[str, list[int]]) -> bool:
+def _as_it_stands(phrase: _Phrase, words: Sequence[Word]) -> bool:
     length = len(phrase.words)
-    for i in places.get(phrase.words[0], ()):
-        if tuple(comparable[i : i + length]) == phrase.words and not (phrase.verb_only and not _verb_at(words, i)):
+    return any(tuple(word.text for word in words[i : i + length]) == phrase.words for i in range(len(words)))
+
+
+def _inflected(phrase: _Phrase, words: Sequence[Word]) -> bool:
+    """Whether the phrase occurs; its first word, which carries the inflection, in any form."""
+    first, *rest = phrase.words
+    for i, word in enumerate(words):
+        if not inflects(word.text, first) or [w.text for w in words[i + 1 : i + len(phrase.words)]] != rest:
+            continue
+        if not phrase.verb_only or word.kind == WordClass.VERB:
             return True
     return False
-
-
-def _verb_at(words: list[str], i: int) -> bool:
-    return is_verb_like(words[i], words[i - 1] if i else "", words[i + 1] if i + 1 < len(words) else "")
 
 
 @cache
@@ -78,12 +79,7 @@ def _table(table: str, rules: Rules) -> tuple[_Trigger, ...]:
     data = tomllib.loads(files("brain.analysis").joinpath("keywords.toml").read_text("utf-8"))
     triggers = []
     for name, row in data[table].items():
-        if rules == "guide":
-            phrases = [_Phrase(tuple(tokens(text)), verb_only=False) for text in row["guide"]]
-        else:
-            phrases = [
-                _Phrase(tuple(stem(word) for word in tokens(text)), text in row.get("noun", ()))
-                for text in row["guide"] + row["more"]
-            ]
-        triggers.append(_Trigger(name, tuple(phrases)))
+        texts = row["guide"] if rules == "guide" else row["guide"] + row["more"]
+        verbs = {text for text in texts if " " not in text and can_be_verb(text)} - set(row.get("any", ()))
+        triggers.append(_Trigger(name, tuple(_Phrase(tuple(tokens(text)), text in verbs) for text in texts)))
     return tuple(triggers)

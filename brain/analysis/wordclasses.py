@@ -1,21 +1,21 @@
-"""How much does a word say about a procedure? Weights by word class, told from the word and its neighbours.
+"""What does a word do in its sentence? Verb, modifier, function word or noun, told from a word list and its neighbours.
 
 What is done (verbs) and how the steps hang together (function words) tells procedures apart; what it is done to
-(nouns) tells domains apart. So verbs weigh most and nouns least when two procedures are compared.
+(nouns) tells domains apart.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from enum import StrEnum
 
+from brain.analysis.lexicon import can_be_modifier, can_be_noun, can_be_verb, verb_lemma
 from brain.analysis.words import normalise, stem, tokens
 
-VERB, MODIFIER, FUNCTION, NOUN = 1.0, 0.7, 0.3, 0.1
-"""Weights of verbs, of adjectives and adverbs, of function words, of nouns and unknown words."""
+_CLAUSE = re.compile(r"[.,;:!?()\[\]{}\n\"…→•|]+|\s[-–—/]\s")
 
-_CLAUSE = re.compile(r"[.,;:!?()\[\]{}\n…→•|/]+|\s[-–—]\s")
-
-DETERMINERS = frozenset(
+_DETERMINERS = frozenset(
     (
         "a an the this that these those each every all any some both either neither another other its his her their "
         "our my your which what whose"
@@ -33,45 +33,61 @@ _AUXILIARIES = frozenset(
         "should"
     ).split()
 )
-_PRONOUNS = frozenset(("i you he she it we they who that them him us me").split())
+_PRONOUNS = frozenset("i you he she it we they who that them him us me".split())
 _CONNECTIVES = frozenset(
-    ("and or but so then if when while because once where how nor also too again there here").split()
+    "and or but so then if when while because once where how nor also too again there here".split()
 )
-NEGATIONS = frozenset(("not no never none nothing cannot can't don't without except unless").split())
-"""Words that turn a step around: they count as content everywhere."""
-FUNCTION_WORDS = (DETERMINERS | _PREPOSITIONS | _AUXILIARIES | _PRONOUNS | _CONNECTIVES) - NEGATIONS
+NEGATIONS = frozenset("not no never none nothing cannot can't don't without except unless".split())
+"""Words that turn a step around: they count as modifiers."""
+FUNCTION_WORDS = (_DETERMINERS | _PREPOSITIONS | _AUXILIARIES | _PRONOUNS | _CONNECTIVES) - NEGATIONS
 
-_BEFORE_A_VERB = _PRONOUNS | (_AUXILIARIES - {"is", "are", "was", "were"}) | {"to", "and", "or", "then", "please"}
-_VERB_ENDING = re.compile(r".{3,}(?:ing|ed|ify|ifies|ize|izes|ise|ises)$")
-_MODIFIER_ENDING = re.compile(r".{2,}(?:ly|ous|ive|ful|less|able|ible|ical|ic|ary)$")
+_NOUN_FOLLOWS = _DETERMINERS | {"of", "in", "for", "with"}
+_VERB_FOLLOWS = _AUXILIARIES | _PRONOUNS | {"", "to"}
+_FOLLOWS_VERB = _DETERMINERS | _PREPOSITIONS
 
 
-def weighted_words(text: str) -> list[tuple[str, float]]:
-    """(stem, weight) of each word of `text` in order; weights as above."""
-    found: list[tuple[str, float]] = []
+class WordClass(StrEnum):
+    """The four classes that are told apart. A word that cannot be told is a noun."""
+
+    VERB = "V"
+    MODIFIER = "A"
+    FUNCTION = "F"
+    NOUN = "N"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a text: as it stands (normalised), what it is compared by, and its class."""
+
+    text: str
+    key: str
+    kind: WordClass
+
+
+def words_of(text: str) -> list[Word]:
+    """The words of `text` in order. A verb is compared by the stem of its base form, any other by its own stem."""
+    found = []
     for clause in _CLAUSE.split(normalise(text)):
         words = tokens(clause)
         for i, word in enumerate(words):
-            found.append(
-                (stem(word), _weight(word, words[i - 1] if i else "", words[i + 1] if i + 1 < len(words) else ""))
-            )
+            kind = class_of(word, words[i - 1] if i else "", words[i + 1] if i + 1 < len(words) else "")
+            found.append(Word(word, stem(verb_lemma(word) if kind == WordClass.VERB else word), kind))
     return found
 
 
-def is_verb_like(word: str, before: str, after: str) -> bool:
-    """Whether a content word is used as a verb: it opens a clause, follows what verbs follow, or ends like one."""
-    if before in DETERMINERS or before in _PREPOSITIONS - {"to"}:
-        return bool(re.search(r"ing$", word)) and after in DETERMINERS
-    if not before or before in _BEFORE_A_VERB:
-        return before != "to" or after != ""
-    return bool(_VERB_ENDING.match(word)) or after in DETERMINERS
-
-
-def _weight(word: str, before: str, after: str) -> float:
+def class_of(word: str, before: str, after: str) -> WordClass:
+    """The class of a normalised word between its neighbours in the clause (empty at its ends)."""
     if word in NEGATIONS:
-        return MODIFIER
+        return WordClass.MODIFIER
     if word in FUNCTION_WORDS:
-        return FUNCTION
-    if is_verb_like(word, before, after):
-        return VERB
-    return MODIFIER if _MODIFIER_ENDING.match(word) else NOUN
+        return WordClass.FUNCTION
+    other = WordClass.NOUN if can_be_noun(word) else WordClass.MODIFIER
+    if not can_be_verb(word):
+        return WordClass.NOUN if not can_be_modifier(word) else other
+    if not can_be_noun(word) and not can_be_modifier(word):
+        return WordClass.VERB
+    if before in _NOUN_FOLLOWS:
+        return other
+    if word.endswith("ed") or before in _VERB_FOLLOWS or after in _FOLLOWS_VERB:
+        return WordClass.VERB
+    return other

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -203,7 +203,7 @@ class Brain:
         return await asyncio.to_thread(self.sync.feedback, skill_id, context, success, adaptations)
 
     async def get_skills(self) -> list[Skill]:
-        """All live skills, by id. `brain.skill_graph.iter_skills()` does not hold them all at once."""
+        """All live skills, by id. `iter_skills` does not hold them all at once."""
         return await asyncio.to_thread(self.sync.get_skills)
 
     async def get_skill(self, skill_id: str) -> Skill | None:
@@ -214,9 +214,16 @@ class Brain:
         """Totals over the live skills, and the five most used (guide, "Introspection")."""
         return await asyncio.to_thread(self.sync.get_skill_summary)
 
-    def cleanup_expired_skills(self) -> dict[str, int]:
-        """Removes every expired skill: {"deleted": N, "checked": M}. Synchronous, as in the guide."""
-        return self.sync.cleanup_expired_skills()
+    def iter_skills(self, tag: str | None = None) -> Iterator[Skill]:
+        """All live skills, or those with exactly this tag, by id, read a page at a time. Synchronous."""
+        return self.sync.iter_skills(tag)
+
+    def cleanup_expired_skills(self, progress: Callable[[int], Any] | None = None) -> dict[str, int]:
+        """Removes every expired skill: {"deleted": N, "checked": M}. Synchronous, as in the guide.
+
+        `progress` is told how many each batch removed.
+        """
+        return self.sync.cleanup_expired_skills(progress)
 
     async def reembed(self, progress: Callable[[int], Any] | None = None) -> int:
         """Embeds every live skill anew with the embedder at hand; how many. `progress` is told of each batch."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +18,9 @@ PROBE = "first gather the evidence, then test each hypothesis"
 """The fixed text by whose vector a model is recognised."""
 SAME_MODEL = 0.99
 """Cosine of two answers to the probe from which they are taken for the same model on another machine."""
+
+UNFINISHED = "unfinished"
+"""Begins the kind of text in the stamp of a store whose vectors are being replaced."""
 
 Vector = NDArray[np.float32]
 
@@ -53,7 +58,7 @@ class Embedding:
     """An embedder together with the kind of text that it embeds ("procedure" or "guide")."""
 
     def __init__(self, embedder: Embedder, text: str, name: str = "") -> None:
-        self._embedder, self._text, self._name = embedder, text, name or _name(embedder)
+        self._embedder, self._text, self._name = embedder, text, Path(name).name or _name(embedder)
         self._stamp: EmbeddingStamp | None = None
 
     @property
@@ -64,6 +69,11 @@ class Embedding:
             text = base64.b64encode(probe.tobytes()).decode()
             self._stamp = EmbeddingStamp(self._name, len(probe), self._text, text)
         return self._stamp
+
+    @property
+    def unfinished_stamp(self) -> EmbeddingStamp:
+        """What is noted while vectors are being replaced; it fits no embedder."""
+        return replace(self.stamp, text=f"{UNFINISHED} {self._text}")
 
     def encode(self, texts: Sequence[str]) -> Vector:
         """Unit vectors, float32, shape (texts, dimension); a vector of zeros stays one."""
@@ -85,6 +95,11 @@ class Embedding:
         if stored is None or fits(stored, self.stamp):
             return
         mine = self.stamp
+        if stored.text.startswith(UNFINISHED):
+            raise EmbeddingError(
+                f"{location}: embedding everything anew with {stored.model} was cut short, so its vectors are of two "
+                "kinds. Run `brain reembed` again, or open it without an embedder."
+            )
         raise EmbeddingError(
             f"{location} holds vectors of {stored.model} (dimension {stored.dimension}, text {stored.text!r}); "
             f"the embedder at hand is {mine.model} (dimension {mine.dimension}, text {mine.text!r}). "

@@ -11,6 +11,7 @@ from brain.model.inputs import check_size
 from brain.model.record import validated
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill
+from brain.model.text import check_text
 
 DEEPEST = 10
 """Largest `max_depth` of a traversal."""
@@ -48,16 +49,15 @@ class SkillGraph:
         """All live skills, by id. `iter_skills` does not hold them all at once."""
         return list(self.iter_skills())
 
-    def iter_skills(self) -> Iterator[Skill]:
-        """All live skills, by id, read a page at a time."""
-        for page in self._store.pages():
-            yield from page
+    def iter_skills(self, tag: str | None = None) -> Iterator[Skill]:
+        """All live skills, or those with exactly this tag, by id, read a page at a time."""
+        if tag is not None:
+            _checked_tag(tag)
+        return (skill for page in self._store.pages(tag=tag) for skill in page)
 
     def find_by_tag(self, tag: str) -> list[Skill]:
         """The live skills with exactly this tag, by id."""
-        if not isinstance(tag, str):
-            raise InputError(f"A tag must be text, not {type(tag).__name__}.")
-        return [skill for page in self._store.pages(tag=tag) for skill in page]
+        return list(self.iter_skills(_checked_tag(tag)))
 
     def add_edge(
         self, source_id: str, relation: str | Relation, target_id: str, metadata: dict[str, Any] | None = None
@@ -72,9 +72,10 @@ class SkillGraph:
         if source_id == target_id:
             raise InputError(f"An edge from {source_id!r} to itself says nothing. Name two different skills.")
         known = relation_named(relation)
-        check_size(metadata, "the edge's metadata", self._memory.limits)
-        edge = {"source": source_id, "target": target_id, "relation": known, "metadata": metadata or {}}
-        self._store.add_edge(validated(Edge, edge, "edge"))
+        given: dict[str, Any] = {"source": source_id, "target": target_id, "relation": known}
+        edge = validated(Edge, given if metadata is None else {**given, "metadata": metadata}, "edge")
+        check_size(edge.metadata, "the edge's metadata", self._memory.limits)
+        self._store.add_edge(edge)
 
     def get_edges(self, skill_id: str) -> list[Edge]:
         """Edges that start or end at a skill; `direction` says which, `target` is the skill at the other end."""
@@ -106,6 +107,13 @@ def relation_named(relation: str | Relation) -> Relation:
         return Relation(relation)
     except ValueError:
         raise InputError(f"{relation!r} is not a relation. Use one of: {', '.join(Relation)}.") from None
+
+
+def _checked_tag(tag: str) -> str:
+    try:
+        return check_text(tag)
+    except ValueError as error:
+        raise InputError(f"The tag {error}.") from None
 
 
 def _version(expected: int | None) -> int | None:

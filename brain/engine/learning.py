@@ -45,14 +45,14 @@ class Learner:
     ) -> LearnReceipt:
         """See `Brain.observe`."""
         trace = validated(ExecutionTrace, execution_trace, "execution_trace")
-        task = validated(Context, context, "context")
+        task = self._memory.context(context)
         ended = validated(Outcome, outcome, "outcome")
         content = {"execution_trace": trace.to_dict(), "context": task.to_dict(), "outcome": ended.to_dict()}
         check_size(content, "the trace", self._memory.limits, steps=max(len(trace.steps), len(trace.agents)))
         skill = self._skill(trace, task, ended, name)
         if skill_id is not None:
             skill = skill.model_copy(update={"id": check_identifier(skill_id, "skill id")})
-        used = [check_identifier(used, "skill id in derived_from") for used in _listed(derived_from)]
+        used = list(dict.fromkeys(check_identifier(used, "id in derived_from") for used in _listed(derived_from)))
         return self._carry_out(skill, _observation(content, task, ended, trace_id), used)
 
     def feedback(
@@ -60,9 +60,11 @@ class Learner:
     ) -> FeedbackReceipt:
         """See `Brain.feedback`."""
         check_identifier(skill_id, "skill id")
-        task = validated(Context, context, "context")
-        told = validated(Feedback, {"success": success, "adaptations": adaptations or {}}, "feedback")
-        check_size([task.to_dict(), told.to_dict()], "the feedback", self._memory.limits)
+        task = self._memory.context(context)
+        told = validated(
+            Feedback, {"success": success, "adaptations": {} if adaptations is None else adaptations}, "feedback"
+        )
+        check_size(told.to_dict(), "the feedback", self._memory.limits)
         record = SkillTransferRecord(
             target_context=self._memory.analyzer.analyze(task).to_dict(),
             success=told.success,
@@ -112,7 +114,7 @@ class Learner:
 
     def _carry_out(self, skill: Skill, observation: Observation, used: list[str]) -> LearnReceipt:
         memory = self._memory
-        draft = memory.draft(skill)
+        draft = memory.draft(skill, embedded=observation.success)  # a failure creates nothing
         profile, shape = Profile.from_json(draft.profile), draft.skill.features.shape
         assert profile is not None, "a draft carries a profile of this version"
         memory.refresh()
@@ -148,4 +150,4 @@ def _named(name: str | None) -> str:
 def _listed(ids: Sequence[str]) -> Sequence[str]:
     if isinstance(ids, str) or not isinstance(ids, list | tuple):
         raise InputError("derived_from must be a list of skill ids.")
-    return list(dict.fromkeys(ids))
+    return ids

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from brain.analysis.analyzer import ContextAnalyzer
-from brain.analysis.profile import Profile, full_text, profile_of_context, profile_of_skill, semantic_text
+from brain.analysis.profile import Profile, planned_steps, profile_of_context, profile_of_skill, semantic_text
 from brain.analysis.words import normalise
 from brain.config import Limits
 from brain.engine.embedding import Embedding
@@ -19,8 +19,9 @@ from brain.engine.index import RecallIndex
 from brain.engine.scoring import Query
 from brain.errors import InputError
 from brain.model.context import ContextFeatures
-from brain.model.inputs import Context, check_size, step_text
+from brain.model.inputs import Context, check_size
 from brain.model.policy import Policy
+from brain.model.record import validated
 from brain.model.skill import Skill
 from brain.model.text import Identifier, digest
 from brain.store.base import Changes, Draft, Store
@@ -59,19 +60,22 @@ class SkillMemory:
 
     # Writing
 
-    def draft(self, skill: Skill) -> Draft:
-        """`skill` ready to be written: checked, analysed, embedded."""
+    def draft(self, skill: object, *, embedded: bool = True) -> Draft:
+        """`skill` ready to be written: checked, analysed, embedded if there is an embedder. Raises `InputError`."""
         checked = self.checked(skill)
         profile = profile_of_skill(checked)
-        return Draft(checked, profile.to_json(), dedup_key(checked), self._vector_of(checked))
+        return Draft(checked, profile.to_json(), dedup_key(checked), self._vector_of(checked) if embedded else None)
 
-    def checked(self, skill: Skill) -> Skill:
+    def checked(self, skill: object) -> Skill:
         """A validated copy of `skill` in this namespace, its steps numbered. Raises `InputError`."""
+        if not isinstance(skill, Skill):
+            raise InputError(f"A {type(skill).__name__} is no Skill. Make one with Skill(...) or Skill.from_dict(...).")
         data = skill.to_dict()
         sized = {key: value for key, value in data.items() if key != "transfer_history"}
         check_size(sized, "the skill", self.limits, steps=len(skill.procedure), tags=len(skill.tags))
         check_identifier(skill.id, "skill id")
         copy = Skill.from_dict({**data, "namespace": self.store.namespace, "tags": list(dict.fromkeys(skill.tags))})
+        copy.features.shape  # noqa: B018  # raises if the source context is none
         for i, step in enumerate(copy.procedure):
             step.order = i
         if not copy.name.strip() and not copy.procedure:
@@ -89,9 +93,15 @@ class SkillMemory:
         if self.policy.semantic == "guide":
             return skill.to_embedding_text()
         task = skill.task or f"{skill.name}\n{skill.description}"
-        return semantic_text(skill.domain, task, [full_text(step) for step in skill.procedure])
+        return semantic_text(skill.domain, task, [step.full_text for step in skill.procedure])
 
     # Reading
+
+    def context(self, data: object, what: str = "the context") -> Context:
+        """`data` as a context within the limits. Raises `InputError`."""
+        context = validated(Context, data, "context")
+        check_size(context.to_dict(), what, self.limits, steps=len(context.steps))
+        return context
 
     def query(self, context: Context, features: ContextFeatures) -> Query:
         """What to look for when `context` is the task."""
@@ -103,16 +113,20 @@ class SkillMemory:
         return Query(profile_of_context(context), features.shape, text, vector)
 
     def _query_text(self, context: Context) -> str:
-        return semantic_text(context.domain, context.task, [step_text(step) for step in context.steps])
+        return semantic_text(context.domain, context.task, planned_steps(context))
 
     def refresh(self) -> None:
-        """Brings the index up to what is committed, if it was never read."""
+        """Makes the index ready to be scored: read once, and nothing in it unread."""
         if self.index.version == 0:
-            self.apply(self.store.changes(0))
+            self.index.apply(self.store.changes(0))
+        self._read_unread()
 
     def apply(self, changes: Changes) -> None:
         """Brings `changes` into the index and reads the skills that have to be analysed anew."""
         self.index.apply(changes)
+        self._read_unread()
+
+    def _read_unread(self) -> None:
         unread = self.index.unread()
         if unread:
             found = self.store.get_many(unread)
@@ -137,7 +151,7 @@ class SkillMemory:
         return {"deleted": deleted, "checked": checked}
 
     def sweep_lazily(self) -> None:
-        """A sweep, if the last one of any process is at least `SWEEP_INTERVAL` ago; asks the store once in that time."""
+        """A sweep, if the last one of any process is `SWEEP_INTERVAL` ago; asks the store once in that time."""
         now = self.now
         if self._sweep_due is not None and now < self._sweep_due:
             return
@@ -154,7 +168,7 @@ def new_operation() -> str:
 
 def dedup_key(skill: Skill) -> str:
     """Digest of skill type, normalised task and normalised procedure."""
-    return digest(skill.skill_type, normalise(skill.task), *(normalise(full_text(step)) for step in skill.procedure))
+    return digest(skill.skill_type, normalise(skill.task), *(normalise(step.full_text) for step in skill.procedure))
 
 
 def check_identifier(value: object, what: str) -> str:

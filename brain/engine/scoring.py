@@ -27,13 +27,18 @@ class Query:
 
 def structural_scores(table: SkillTable, query: Query, policy: Policy) -> Scores:
     """Structural similarity of each row, 0..1, shape (rows,). The identical context is 1 by default."""
-    shapes = [
-        query.shape.similarity_to(other, unknown_is_evidence=policy.unknown_is_evidence) for other in table.shapes
-    ]
+    shapes = [structural_similarity(query.shape, other, policy) for other in table.shapes]
     scores = table.by_shape(shapes) if shapes else np.zeros(len(table.ids))
     if policy.semantic == "measures":
         scores[table.rows_with_digest(query.profile.digest)] = 1.0
     return scores
+
+
+def structural_similarity(wanted: Shape, known: Shape, policy: Policy) -> float:
+    """Structural similarity of two shapes under a policy, 0..1; 0 where one names too little."""
+    if min(wanted.names, known.names) < policy.least_names:
+        return 0.0
+    return wanted.similarity_to(known, unknown_is_evidence=policy.unknown_is_evidence)
 
 
 def semantic_scores(table: SkillTable, query: Query, policy: Policy, texts: Mapping[str, frozenset[str]]) -> Scores:

@@ -19,7 +19,7 @@ from brain.model.candidate import TransferCandidate
 from brain.model.policy import Policy
 from brain.model.receipts import FeedbackReceipt, LearnReceipt
 from brain.model.skill import Skill, utc_now
-from brain.store.base import Clock, EmbeddingStamp, Store
+from brain.store.base import Clock, Store
 from brain.store.location import open_store
 
 log = logging.getLogger(__name__)
@@ -156,8 +156,8 @@ class SyncBrain:
     def get_skills(self) -> list[Skill]:
         return self.skill_graph.list_skills()
 
-    def iter_skills(self) -> Iterator[Skill]:
-        return self.skill_graph.iter_skills()
+    def iter_skills(self, tag: str | None = None) -> Iterator[Skill]:
+        return self.skill_graph.iter_skills(tag)
 
     def get_skill(self, skill_id: str) -> Skill | None:
         return self.skill_graph.get_skill(skill_id)
@@ -178,15 +178,15 @@ class SyncBrain:
 
     # Upkeep
 
-    def cleanup_expired_skills(self) -> dict[str, int]:
-        return self._memory.sweep()
+    def cleanup_expired_skills(self, progress: Callable[[int], Any] | None = None) -> dict[str, int]:
+        return self._memory.sweep(progress)
 
     def reembed(self, progress: Callable[[int], Any] | None = None) -> int:
         embedding = self._memory.embedding
         if embedding is None:
             raise InputError("There is no embedder to embed with. Open the brain with one.")
-        noted: EmbeddingStamp | None = self._store.embedding_stamp()
-        self._store.set_embedding_stamp(embedding.stamp, noted)
+        # The old stamp goes first and the new one comes last: a run that is cut short is noticed at the next open.
+        self._store.set_embedding_stamp(embedding.unfinished_stamp, self._store.embedding_stamp())
         count = 0
         for page in self._store.pages(size=REEMBED_BATCH):
             vectors = embedding.encode([self._memory.embedded_text(skill) for skill in page])
@@ -194,4 +194,5 @@ class SyncBrain:
             count += len(page)
             if progress:
                 progress(len(page))
+        self._store.set_embedding_stamp(embedding.stamp, embedding.unfinished_stamp)
         return count

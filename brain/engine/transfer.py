@@ -6,15 +6,14 @@ import math
 from typing import Any
 
 from brain.analysis.explanation import adaptations, evidence, reasoning
-from brain.analysis.profile import profile_of_skill
+from brain.analysis.profile import profile_of_skill, words_by_stem
 from brain.engine.index import Scored
-from brain.engine.memory import SkillMemory
+from brain.engine.memory import SkillMemory, check_identifier
 from brain.engine.scoring import Query
 from brain.errors import InputError, SkillNotFoundError
 from brain.model.candidate import TransferCandidate
 from brain.model.context import ContextFeatures
-from brain.model.inputs import Context, check_recallable, check_size
-from brain.model.record import validated
+from brain.model.inputs import Context, check_recallable
 from brain.model.skill import Skill
 
 DEFAULT_TOP_K, DEFAULT_MIN_SCORE = 5, 0.3
@@ -37,20 +36,20 @@ class SkillTransferEngine:
         `target_context` has a `task`, optionally a `domain` and planned `steps`. Raises `InputError` if it has
         neither task nor steps, or a number is out of range.
         """
-        context = validated(Context, target_context, "context")
-        check_size(context.to_dict(), "the context", self._memory.limits, steps=len(context.steps))
+        context = self._memory.context(target_context)
         check_recallable(context)
         _check_numbers(top_k, min_score)
         features = self._memory.analyzer.analyze(context)
         query = self._memory.query(context, features)
         return [
-            self._candidate(skill, scored, query, features, min_score)
+            self._candidate(skill, scored, query, context, features, min_score)
             for scored, skill in self._best(query, top_k, min_score)
         ]
 
     def score_skill(self, skill_id: str, target_context: dict[str, Any]) -> TransferCandidate:
         """One skill scored against a task, however low. Raises `SkillNotFoundError`."""
-        context = validated(Context, target_context, "context")
+        check_identifier(skill_id, "skill id")
+        context = self._memory.context(target_context)
         check_recallable(context)
         features = self._memory.analyzer.analyze(context)
         query = self._memory.query(context, features)
@@ -60,7 +59,7 @@ class SkillTransferEngine:
         scored = self._memory.index.score(query, self._memory.now, skill_id)
         if not skills or scored is None:
             raise SkillNotFoundError(skill_id, self._memory.store.namespace)
-        return self._candidate(skills[0], scored, query, features, DEFAULT_MIN_SCORE)
+        return self._candidate(skills[0], scored, query, context, features, DEFAULT_MIN_SCORE)
 
     def _best(self, query: Query, top_k: int, min_score: float) -> list[tuple[Scored, Skill]]:
         """Scores by the view at hand and fetches the winners together with what changed; repeats if that matters."""
@@ -79,10 +78,17 @@ class SkillTransferEngine:
         return found
 
     def _candidate(
-        self, skill: Skill, scored: Scored, query: Query, wanted: ContextFeatures, min_score: float
+        self,
+        skill: Skill,
+        scored: Scored,
+        query: Query,
+        context: Context,
+        wanted: ContextFeatures,
+        min_score: float,
     ) -> TransferCandidate:
         known = skill.features
-        found = evidence(query.profile, profile_of_skill(skill), wanted, known, self._memory.index.rarity)
+        words = words_by_stem(context)
+        found = evidence(query.profile, profile_of_skill(skill), wanted, known, self._memory.index.rarity, words)
         found["margin_to_min_score"] = round(scored.combined - min_score, 6)
         found["margin_to_floor"] = round(scored.semantic - self._memory.policy.floor, 6)
         return TransferCandidate(

@@ -38,9 +38,14 @@ class Shape:
         return hashlib.blake2b(canonical.encode(), digest_size=16).hexdigest()
 
     @property
+    def names(self) -> int:
+        """How many structures and patterns it names."""
+        return len(self.task_structures) + len(self.cognitive_patterns)
+
+    @property
     def is_blank(self) -> bool:
         """Whether it names neither a structure nor a pattern."""
-        return not self.task_structures and not self.cognitive_patterns
+        return self.names == 0
 
     def similarity_to(self, other: Shape, *, unknown_is_evidence: bool = True) -> float:
         """As `ContextFeatures.similarity_to`."""

@@ -25,6 +25,10 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+ELLIPSIS = "…"
+"""Ends an action that was cut; the whole text stands in the description."""
+
+
 class SkillStep(Record):
     """One abstract action of a procedure. `order` counts from 0."""
 
@@ -33,6 +37,13 @@ class SkillStep(Record):
     order: Count = 0
     parameters: JsonObject = Field(default_factory=dict)
     is_optional: bool = Field(default=False, strict=True)
+
+    @property
+    def full_text(self) -> str:
+        """Everything that the step says: action and description, without saying the same twice."""
+        if self.description.startswith(self.action.removesuffix(ELLIPSIS)):
+            return self.description
+        return f"{self.action}\n{self.description}" if self.description else self.action
 
 
 class SkillCondition(Record):
@@ -127,17 +138,17 @@ class Skill(Record):
 
     def has_expired(self, now: datetime) -> bool:
         """Whether the skill has expired at `now`. One without `expires_at` never does."""
-        return bool(self.expires_at) and parse_time(self.expires_at) <= now
+        return bool(self.expires_at) and parse_time(self.expires_at) <= parse_time(now)
 
     def renew_ttl(self, now: datetime | None = None) -> None:
         """Sets `expires_at` to `now` plus the lifetime."""
-        now = now or utc_now()
+        now = parse_time(now or utc_now())
         self.expires_at = formulas.expiry(now, self.usage_count, self.confidence)
         self.updated_at = now
 
     def record_usage(self, success: bool, now: datetime | None = None) -> None:
         """Counts one use: success rate and confidence move, a success renews the TTL (guide, "Renewal Policy")."""
-        now = now or utc_now()
+        now = parse_time(now or utc_now())
         self.success_rate = formulas.success_rate_after(self.success_rate, self.usage_count, success)
         self.confidence = formulas.confidence_after(self.confidence, success)
         self.usage_count += 1
