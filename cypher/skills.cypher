@@ -23,6 +23,13 @@ OPTIONAL MATCH (:Trace {namespace: $namespace, key: $trace_key})<-[:LEARNED_FROM
 WHERE seen.expires_at IS NULL OR seen.expires_at > $now
 RETURN holder, repeated, min(seen.id) AS seen;
 
+// name: clear_dedup_key
+// Takes the dedup key off a skill.
+// mode: write
+// try: :params {namespace: "default", id: "…"}
+MATCH (s:Skill {namespace: $namespace, id: $id})
+SET s.dedup_key = null;
+
 // name: stored_versions
 // Version of each stored skill among some ids, whether it is live, and whether $operation has written it already.
 // mode: read
@@ -166,7 +173,10 @@ SET s.usage_count = used,
     s.operations = (coalesce(s.operations, []) + [$operation])[-$operations_kept..]
 FOREACH (transfer IN $transfers |
   CREATE (s)-[:APPLIED]->(t:Transfer)
-  SET t = transfer.properties, t.id = $namespace + "/" + $id + "/" + toString(transfer_count), t.confidence = before
+  SET t = transfer.properties,
+      t.id = $namespace + "/" + $id + "/" + toString(transfer_count),
+      t.number = transfer_count,
+      t.confidence = before
   FOREACH (domain IN transfer.domains |
     MERGE (d:Domain {namespace: $namespace, key: domain.key})
     ON CREATE SET d.name = domain.name
@@ -211,8 +221,8 @@ MATCH (s:Skill {namespace: $namespace})
 WHERE s.expires_at IS NULL OR s.expires_at > $now
 RETURN count(s) AS total,
   sum(CASE WHEN s.transfer_count >= 1 AND 2 * s.transfer_successes >= s.transfer_count THEN 1 ELSE 0 END) AS transferable,
-  coalesce(avg(s.confidence), 0.0) AS confidence,
-  sum(s.transfer_count) AS transfers;
+  coalesce(avg(toFloatOrNull(s.confidence)), 0.0) AS confidence,
+  sum(toIntegerOrNull(s.transfer_count)) AS transfers;
 
 // name: top_skills
 // Ids of the most used live skills.

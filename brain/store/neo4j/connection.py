@@ -62,7 +62,7 @@ class Connection:
         self._statements = load(data_folder("cypher"), "*.cypher")
         parts = urlsplit(location)
         self._database = parse_qs(parts.query).get("database", [os.environ.get("NEO4J_DATABASE")])[0]
-        with self._errors():
+        try:
             self._driver = GraphDatabase.driver(
                 f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}",
                 auth=auth if auth is not None else _credentials(parts.username, parts.password),
@@ -71,6 +71,8 @@ class Connection:
                 notifications_min_severity="OFF",
                 user_agent="brain",
             )
+        except (ConfigurationError, ValueError) as error:
+            raise LocationError(f"{shown} cannot be used ({_words(error)}). Check the location.", shown) from error
         try:
             self._check_server()
         except BaseException:
@@ -134,10 +136,6 @@ class Connection:
                 f"{self._shown} does not answer ({_words(error)}). "
                 "Check that the server runs and the address is right; `brain neo4j start` starts a local one.",
                 self._shown,
-            ) from error
-        except (ConfigurationError, ValueError) as error:
-            raise LocationError(
-                f"{self._shown} cannot be used ({_words(error)}). Check the location.", self._shown
             ) from error
         except ClientError as error:
             raise _client_error(error, self._shown) from error

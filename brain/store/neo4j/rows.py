@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from brain.model.context import Shape
 from brain.model.record import Record
 from brain.model.skill import Skill, SkillTransferRecord
 from brain.model.text import digest, parse_time
-from brain.store.base import Draft, Observation, RecallEntry
+from brain.store.base import Draft, Observation
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,6 @@ _SKILL_FIELDS = (
     "transfer_successes namespace version".split()
 )
 _JSON_FIELDS = frozenset({"source_context", "parameters", "target_context", "adaptations"})
-_OWN_PROPERTIES = frozenset({"id", "number", "operation"})
 
 
 def skill_row(
@@ -91,12 +90,11 @@ def trace_row(observation: Observation, seen_at: datetime) -> Properties:
 def read_skill(row: Properties, namespace: str, location: str) -> Skill | None:
     """The skill that `fetch` returned; None, with a warning that names it, if its nodes cannot be read."""
     try:
-        parts = ("procedure", "preconditions", "postconditions", "transfer_history")
         data = {**_fields(row), "namespace": namespace, "expires_at": _time(row["expires_at"])}
-        conditions = ("preconditions", "postconditions")
-        for part in parts:
-            drop = _OWN_PROPERTIES | ({"order"} if part in conditions else frozenset())
-            data[part] = [{k: v for k, v in _fields(node).items() if k not in drop} for node in row[part]]
+        data["procedure"] = [_fields(node, own={"id"}) for node in row["procedure"]]
+        for part in ("preconditions", "postconditions"):
+            data[part] = [_fields(node, own={"id", "order"}) for node in row[part]]
+        data["transfer_history"] = [_fields(node, own={"id", "number"}) for node in row["transfer_history"]]
         return Skill.from_dict(data)
     except (ValueError, TypeError, KeyError, BrainError) as error:
         log.warning(
@@ -105,26 +103,9 @@ def read_skill(row: Properties, namespace: str, location: str) -> Skill | None:
         return None
 
 
-def read_entry(row: Properties, location: str) -> RecallEntry | None:
-    """What recall needs of a skill; None, with a warning that names it, if its node cannot be read."""
-    try:
-        return RecallEntry(
-            row["id"],
-            str(row["skill_type"]),
-            Shape(
-                tuple(row["task_structures"]), tuple(row["cognitive_patterns"]), row["input_shape"], row["output_shape"]
-            ),
-            float(row["confidence"]),
-            int(row["usage_count"]),
-            int(row["transfer_count"]),
-            int(row["transfer_successes"]),
-            _time(row["expires_at"]),
-            row["profile"],
-            bytes(row["vector"]) if row["vector"] is not None else None,
-        )
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        log.warning("%s: skill %r cannot be recalled and is skipped: %s", location, row.get("id"), error)
-        return None
+def entry_row(row: Properties) -> Properties:
+    """A row of `changed_skills` with its expiry as ISO 8601 text."""
+    return {**row, "expires_at": _time(row["expires_at"])}
 
 
 def _properties(record: Record) -> Properties:
@@ -133,10 +114,10 @@ def _properties(record: Record) -> Properties:
     return {name: _text(v) if name in _JSON_FIELDS else v for name, v in fields.items()} | {"extra": _extra(record)}
 
 
-def _fields(properties: Properties) -> Properties:
-    """The reverse of `_properties`."""
-    plain = {k: v for k, v in properties.items() if k != "extra"}
-    data = {k: json.loads(v) if k in _JSON_FIELDS else _native(v) for k, v in plain.items()}
+def _fields(properties: Properties, own: Collection[str] = ()) -> Properties:
+    """The reverse of `_properties`, without the graph's `own` ones; a field of the record may bear their name."""
+    known = {k: v for k, v in properties.items() if k != "extra" and k not in own}
+    data = {k: json.loads(v) if k in _JSON_FIELDS else _native(v) for k, v in known.items()}
     unknown: Properties = json.loads(properties.get("extra") or "{}")
     return data | unknown
 

@@ -25,10 +25,11 @@ from brain.store.base import (
     Migration,
     edges_of_derivation,
 )
+from brain.store.documents import read_edges, read_entry
 from brain.store.location import without_password
 from brain.store.migrations import MigrationFile
 from brain.store.neo4j.connection import Connection, Row, Transaction
-from brain.store.neo4j.rows import read_entry, read_skill, skill_row, trace_row, transfer_row
+from brain.store.neo4j.rows import entry_row, read_skill, skill_row, trace_row, transfer_row
 from brain.store.statements import data_folder
 
 DELETIONS_KEPT = 1_000
@@ -105,7 +106,8 @@ class Neo4jStore:
         if found["repeated"]:  # this very call, committed before its acknowledgement was lost
             return self._done_before(tx, found["holder"], order)
         twin_id = found["holder"] or order.find_twin(self._changes(tx, order.seen_version, state))
-        if twin_id and not self._live(tx, [twin_id]):
+        if twin_id and not self._live(tx, [twin_id]):  # it cannot be read: a readable twin takes its place
+            tx.rows("clear_dedup_key", id=twin_id)
             twin_id = None
         if twin_id is None and not observation.success:
             return Learned(LearnOutcome.IGNORED, None)
@@ -199,8 +201,7 @@ class Neo4jStore:
 
     def _save(self, tx: Transaction, drafts: Sequence[Draft], expected_version: int | None, operation: str) -> None:
         tx.rows("lock_namespace")
-        for start in range(0, len(drafts), WRITE_BATCH):
-            batch = drafts[start : start + WRITE_BATCH]
+        for batch in _batches(drafts):
             stored = self._stored(tx, [draft.skill.id for draft in batch])
             rows = []
             for draft in batch:
@@ -220,7 +221,7 @@ class Neo4jStore:
     def delete(self, skill_id: str) -> bool:
         def work(tx: Transaction) -> bool:
             tx.rows("lock_namespace")
-            if not self._live(tx, [skill_id]):
+            if _live_version(self._stored(tx, [skill_id]).get(skill_id)) is None:
                 return False
             tx.rows("remove_skills", ids=[skill_id])
             tx.rows("note_deletion", id=skill_id, kept=DELETIONS_KEPT)
@@ -295,19 +296,7 @@ class Neo4jStore:
 
     def edges(self, skill_id: str) -> list[Edge]:
         rows = self._connection.read(lambda tx: tx.rows("edges_of", id=skill_id, now=self.clock()))
-        found = []
-        for row in rows:
-            outwards = row["source"] == skill_id
-            found.append(
-                Edge(
-                    source=skill_id,
-                    target=row["target"] if outwards else row["source"],
-                    relation=Relation(row["relation"]),
-                    direction="out" if outwards else "in",
-                    metadata=json.loads(row["metadata"] or "{}"),
-                )
-            )
-        return found
+        return read_edges(skill_id, rows, self.location)
 
     def related(self, skill_id: str, relation: Relation | None, max_depth: int) -> list[tuple[Skill, int]]:
         return self._connection.read(lambda tx: self._related(tx, skill_id, relation, max_depth))
@@ -391,7 +380,7 @@ class Neo4jStore:
         return [skill for skill in read if skill]
 
     def _entries(self, rows: Sequence[Row]) -> list[Any]:
-        return [entry for row in rows if (entry := read_entry(row, self.location))]
+        return [entry for row in rows if (entry := read_entry(entry_row(row), self.location))]
 
     def _stored(self, tx: Transaction, skill_ids: Sequence[str], operation: str = "") -> dict[str, Row]:
         rows = tx.rows("stored_versions", ids=list(skill_ids), operation=operation, now=self.clock())
@@ -415,6 +404,18 @@ class Neo4jStore:
         rows = tx.rows("changed_skills", since=0 if complete else since, now=self.clock())
         deleted = [] if complete else _deleted_since(state["deletions"], since)
         return Changes(state["version"], self._entries(rows), deleted, complete)
+
+
+def _batches(drafts: Sequence[Draft]) -> Iterator[list[Draft]]:
+    """At most `WRITE_BATCH` drafts at a time, no skill twice in one: a second version is written after the first."""
+    batch: dict[str, Draft] = {}
+    for draft in drafts:
+        if draft.skill.id in batch or len(batch) == WRITE_BATCH:
+            yield list(batch.values())
+            batch = {}
+        batch[draft.skill.id] = draft
+    if batch:
+        yield list(batch.values())
 
 
 def _live_version(stored: Row | None) -> int | None:

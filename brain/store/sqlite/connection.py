@@ -63,10 +63,11 @@ class Connection:
         """All rows of a named statement. Call it inside a transaction."""
         return self._connection.execute(self._text(name), parameters).fetchall()
 
-    def row(self, name: str, **parameters: Any) -> Row | None:
-        """The first row of a named statement, or None."""
-        rows = self.rows(name, **parameters)
-        return rows[0] if rows else None
+    def records(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        """As `rows`, each a dictionary by column."""
+        cursor = self._connection.execute(self._text(name), parameters)
+        columns = [column[0] for column in cursor.description]
+        return [dict(zip(columns, row, strict=True)) for row in cursor]
 
     def script(self, statements: tuple[str, ...]) -> None:
         """Runs the statements of a migration inside the open transaction."""

@@ -79,10 +79,20 @@ WHERE t.namespace = :namespace AND t.key = :key AND (s.expires_at IS NULL OR s.e
 -- mode: write
 UPDATE skill SET dedup_key = NULL WHERE namespace = :namespace AND dedup_key = :dedup_key AND expires_at <= :now;
 
--- name: skill_by_dedup_key
--- The skill that holds a dedup key.
+-- name: clear_dedup_key
+-- Takes the dedup key off its holder.
+-- mode: write
+UPDATE skill SET dedup_key = NULL WHERE namespace = :namespace AND dedup_key = :dedup_key;
+
+-- name: is_live
+-- A row, if a skill is live.
 -- mode: read
-SELECT document FROM skill WHERE namespace = :namespace AND dedup_key = :dedup_key;
+SELECT 1 FROM skill WHERE namespace = :namespace AND id = :id AND (expires_at IS NULL OR expires_at > :now);
+
+-- name: skill_by_dedup_key
+-- Id of the skill that holds a dedup key.
+-- mode: read
+SELECT id FROM skill WHERE namespace = :namespace AND dedup_key = :dedup_key;
 
 -- name: skills_by_id
 -- The live skills among the ids of a JSON list.

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from brain.errors import ConflictError, SkillNotFoundError
-from brain.model.context import Shape
 from brain.model.receipts import LearnOutcome
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill, SkillTransferRecord, utc_now
@@ -24,11 +23,10 @@ from brain.store.base import (
     LearnOrder,
     Migration,
     Observation,
-    RecallEntry,
     count_use,
     edges_of_derivation,
 )
-from brain.store.documents import read_document, write_document
+from brain.store.documents import read_document, read_edges, read_entry, write_document
 from brain.store.migrations import MigrationFile
 from brain.store.sqlite.connection import Connection, Row
 from brain.store.statements import data_folder
@@ -135,9 +133,9 @@ class SqliteStore:
 
     def delete(self, skill_id: str) -> bool:
         with self._connection.transaction("write"):
-            version = self._raise_version()
-            if not self._live([skill_id]):
+            if not self._run("is_live", id=skill_id, now=self._now()):
                 return False
+            version = self._raise_version()
             self._remove([skill_id])
             self._run("note_deletion", id=skill_id, version=version)
             forgotten = self._run("trim_deletions", kept=DELETIONS_KEPT)
@@ -201,21 +199,8 @@ class SqliteStore:
 
     def edges(self, skill_id: str) -> list[Edge]:
         with self._connection.transaction("read"):
-            rows = self._run("edges_of", id=skill_id, now=self._now())
-        found = []
-        for source, relation, target, metadata in rows:
-            outwards = source == skill_id
-            other = target if outwards else source
-            found.append(
-                Edge(
-                    source=skill_id,
-                    target=other,
-                    relation=Relation(relation),
-                    direction="out" if outwards else "in",
-                    metadata=json.loads(metadata),
-                )
-            )
-        return found
+            rows = self._connection.records("edges_of", namespace=self.namespace, id=skill_id, now=self._now())
+        return read_edges(skill_id, rows, self.location)
 
     def related(self, skill_id: str, relation: Relation | None, max_depth: int) -> list[tuple[Skill, int]]:
         with self._connection.transaction("read"):
@@ -309,6 +294,8 @@ class SqliteStore:
         held = self._run("skill_by_dedup_key", dedup_key=order.draft.dedup_key)
         twin_id = held[0][0] if held else order.find_twin(self._changes(order.seen_version))
         live = self._live([twin_id]) if twin_id else []
+        if held and not live:  # it cannot be read: a readable twin takes its place
+            self._run("clear_dedup_key", dedup_key=order.draft.dedup_key)
         return live[0] if live else None
 
     def _create(self, draft: Draft, version: int) -> Skill:
@@ -399,9 +386,12 @@ class SqliteStore:
         if version == since:
             return Changes(version, ())
         complete = since == 0 or since < complete_since
-        rows = self._run("changed_skills", since=0 if complete else since, now=self._now())
+        rows = self._connection.records(
+            "changed_skills", namespace=self.namespace, since=0 if complete else since, now=self._now()
+        )
+        entries = [entry for row in rows if (entry := read_entry(_with_expiry(row), self.location))]
         deleted = [] if complete else [row[0] for row in self._run("deletions_since", since=since)]
-        return Changes(version, [_entry(row) for row in rows], deleted, complete)
+        return Changes(version, entries, deleted, complete)
 
 
 def _columns(skill: Skill) -> dict[str, Any]:
@@ -416,23 +406,10 @@ def _columns(skill: Skill) -> dict[str, Any]:
     }
 
 
-def _entry(row: Row) -> RecallEntry:
-    skill_id, skill_type, structures, patterns, input_shape, output_shape, confidence, used, transfers, successes = row[
-        :10
-    ]
-    expires_at, profile, vector = row[10:]
-    return RecallEntry(
-        skill_id,
-        skill_type,
-        Shape(tuple(json.loads(structures)), tuple(json.loads(patterns)), input_shape, output_shape),
-        confidence,
-        used,
-        transfers,
-        successes,
-        (_EPOCH + expires_at * _MICROSECOND).isoformat() if expires_at is not None else "",
-        profile,
-        vector,
-    )
+def _with_expiry(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with its expiry as ISO 8601 text."""
+    expires_at = row["expires_at"]
+    return {**row, "expires_at": "" if expires_at is None else (_EPOCH + expires_at * _MICROSECOND).isoformat()}
 
 
 def _microseconds(time: datetime) -> int:
