@@ -20,7 +20,7 @@ def clock():
 @pytest.fixture(scope="session")
 def neo4j_server(tmp_path_factory):
     """The one Neo4j of this run, shared by all workers."""
-    server = neo4j_service(tmp_path_factory)
+    server = neo4j_service(tmp_path_factory.getbasetemp().parent)
     yield server
     server.stop()
 

@@ -67,6 +67,7 @@ INDEXES = {
     "lock_namespace": {"namespace_name_unique"},
     "namespace_state": {"namespace_name_unique"},
     "note_deletion": {"namespace_name_unique"},
+    "clear_dedup_key": {"skill_id_unique"},
     "claim_sweep": {"namespace_name_unique"},
     "set_embedding": {"namespace_name_unique"},
     "write_skills": {"skill_id_unique", "shape_key_unique", "tag_key_unique", "domain_key_unique", "trace_key_unique"},

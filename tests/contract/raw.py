@@ -1,0 +1,125 @@
+"""What really stands in a store, and how is it damaged there? Read and written behind the package's back."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+SHARED = ("Skill", "Tag", "Domain", "Shape", "Trace")
+OWNED = ("Step", "Condition", "Transfer")
+
+
+def raw(place):
+    """The place seen without the package."""
+    return SqliteRaw(place) if place.kind == "sqlite" else Neo4jRaw(place)
+
+
+class SqliteRaw:
+    def __init__(self, place):
+        self._path, self._namespace = place.location.removeprefix("sqlite:///"), place.namespace
+
+    def run(self, text, *values):
+        with closing(sqlite3.connect(self._path, timeout=30)) as connection, connection:
+            return connection.execute(text, values).fetchall()
+
+    def counts(self):
+        """Rows of each kind in the namespace."""
+        kinds = ("skill", "tag", "edge", "trace")
+        return {
+            kind: self.run(f"SELECT count(*) FROM {kind} WHERE namespace = ?", self._namespace)[0][0] for kind in kinds
+        }
+
+    def damage_text(self, skill_id):
+        """Makes the skill unreadable."""
+        self.run("UPDATE skill SET document = '{broken' WHERE id = ?", skill_id)
+
+    def damage_field(self, skill_id):
+        """Gives the skill a field of the wrong kind."""
+        ((document,),) = self.run("SELECT document FROM skill WHERE id = ?", skill_id)
+        self.run(
+            "UPDATE skill SET document = ? WHERE id = ?",
+            json.dumps({**json.loads(document), "confidence": 7}),
+            skill_id,
+        )
+
+    def damage_number(self, skill_id):
+        """Puts a word where recall reads a number."""
+        self.run("UPDATE skill SET confidence = 'much' WHERE id = ?", skill_id)
+
+    def damage_shape(self, skill_id):
+        """Makes the shape unreadable."""
+        self.run(
+            "UPDATE shape SET task_structures = 'broken' WHERE key = (SELECT shape FROM skill WHERE id = ?)", skill_id
+        )
+
+    def damage_vector(self, skill_id, vector):
+        self.run("UPDATE skill SET vector = ? WHERE id = ?", vector, skill_id)
+
+    def forget_profile(self, skill_id):
+        self.run("UPDATE skill SET profile = NULL WHERE id = ?", skill_id)
+
+    def damage_edges(self):
+        self.run("UPDATE edge SET metadata = '{broken' WHERE relation = 'COMPLEMENTS'")
+
+
+class Neo4jRaw:
+    def __init__(self, place):
+        self._location, self._namespace = place.location, place.namespace
+
+    def run(self, text, **values):
+        from neo4j import GraphDatabase
+
+        scheme, _, rest = self._location.partition("://")
+        credentials, _, address = rest.rpartition("@")
+        user, _, password = credentials.partition(":")
+        with (
+            GraphDatabase.driver(f"{scheme}://{address}", auth=(user, password)) as driver,
+            driver.session() as session,
+        ):
+            return session.run(text, namespace=self._namespace, **values).values()
+
+    def counts(self):
+        """Nodes of each label in the namespace, and the relationships at its skills."""
+        found = {}
+        for label in SHARED:
+            ((found[label],),) = self.run(f"MATCH (n:{label} {{namespace: $namespace}}) RETURN count(n)")
+        for label in OWNED:
+            ((found[label],),) = self.run(f"MATCH (n:{label}) WHERE n.id STARTS WITH $namespace + '/' RETURN count(n)")
+        ((found["relationships"],),) = self.run(
+            "MATCH (:Skill {namespace: $namespace})-[r]-() RETURN count(DISTINCT r)"
+        )
+        return found
+
+    def _set(self, skill_id, change, **values):
+        self.run(f"MATCH (s:Skill {{namespace: $namespace, id: $id}}) {change}", id=skill_id, **values)
+
+    def damage_text(self, skill_id):
+        """Makes the skill unreadable."""
+        self._set(skill_id, "SET s.source_context = '{broken'")
+
+    def damage_field(self, skill_id):
+        """Gives the skill a field of the wrong kind."""
+        self._set(skill_id, "SET s.confidence = 7")
+
+    def damage_number(self, skill_id):
+        """Puts a word where recall reads a number."""
+        self._set(skill_id, "SET s.confidence = 'much'")
+
+    def damage_shape(self, skill_id):
+        """Makes the shape unreadable."""
+        self._set(skill_id, "MATCH (s)-[:HAS_SHAPE]->(h) REMOVE h.task_structures")
+
+    def damage_vector(self, skill_id, vector):
+        self._set(skill_id, "SET s.vector = $vector", vector=vector)
+
+    def forget_profile(self, skill_id):
+        self._set(skill_id, "REMOVE s.profile")
+
+    def damage_edges(self):
+        self.run("MATCH (:Skill {namespace: $namespace})-[r:COMPLEMENTS]->() SET r.metadata = '{broken'")
+
+    def clear(self):
+        """Removes the namespace, in batches."""
+        mine = [f"MATCH (n:{label}) WHERE n.id STARTS WITH $namespace + '/'" for label in OWNED]
+        mine += [f"MATCH (n:{label} {{namespace: $namespace}})" for label in SHARED]
+        for match in mine:
+            self.run(f"{match} CALL (n) {{ DETACH DELETE n }} IN TRANSACTIONS OF 5000 ROWS")
