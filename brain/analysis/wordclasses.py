@@ -42,8 +42,8 @@ NEGATIONS = frozenset("not no never none nothing cannot can't don't without exce
 FUNCTION_WORDS = (_DETERMINERS | _PREPOSITIONS | _AUXILIARIES | _PRONOUNS | _CONNECTIVES) - NEGATIONS
 
 _NOUN_FOLLOWS = _DETERMINERS | {"of", "in", "for", "with"}
-_VERB_FOLLOWS = _AUXILIARIES | _PRONOUNS | {"", "to"}
-_FOLLOWS_VERB = _DETERMINERS | _PREPOSITIONS
+_VERB_FOLLOWS = _AUXILIARIES | _PRONOUNS | {"", "to", "then"}
+_FOLLOWS_VERB = _DETERMINERS | _PREPOSITIONS | {"it", "them", "him", "us", "me"}
 
 
 class WordClass(StrEnum):
