@@ -127,14 +127,14 @@ def complexity(structures: int, patterns: int, agents: int) -> int:
 
 def abstract_goal(features: ContextFeatures) -> str:
     """One sentence: at most two patterns and two structures, and the shapes that are known."""
-    parts = (
-        [f"Apply {' and '.join(features.cognitive_patterns[:2])}"]
-        if features.cognitive_patterns
-        else ["Solve the task"]
-    )
-    if features.task_structures:
-        parts.append(f"using {' and '.join(features.task_structures[:2])}")
-    parts.append(f"on {features.input_shape} input producing {features.output_shape} output")
+    patterns, structures = features.cognitive_patterns[:2], features.task_structures[:2]
+    parts = [f"Apply {' and '.join(patterns)}" if patterns else "Solve the task"]
+    if structures:
+        parts.append(f"using {' and '.join(structures)}")
+    if features.input_shape != UNKNOWN:
+        parts.append(f"on {features.input_shape} input")
+    if features.output_shape != UNKNOWN:
+        parts.append(f"producing {features.output_shape} output")
     return " ".join(parts)
 
 

@@ -1,0 +1,71 @@
+"""Does everything that the README shows work, word for word?"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+RUN_ELSEWHERE = ("make demo", "pip install", "brain neo4j start")
+"""Commands that install or start something; the packaging and local server tests run them."""
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.S)
+
+
+def commands():
+    """(command, output that the README shows) in order."""
+    found = []
+    for block in blocks("console"):
+        for part in block.split("$ ")[1:]:
+            command, _, output = part.partition("\n")
+            found.append((command, output.strip("\n")))
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("readme")
+    shutil.copytree(ROOT / "examples", place / "examples")
+    return place
+
+
+def test_every_command_runs_and_prints_what_is_shown(folder):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "NO_COLOR": "1"}
+    environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+    shown = 0
+    for command, output in commands():
+        if command.startswith(RUN_ELSEWHERE):
+            continue
+        if command.startswith("export "):
+            name, _, value = command.removeprefix("export ").partition("=")
+            environment[name] = value
+            continue
+        run = command.replace("brain ", f"{sys.executable} -m brain ", 1)
+        done = subprocess.run(run, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (command, done.stderr)
+        printed = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
+        for line in output.splitlines():
+            assert line.rstrip() in printed, (command, line, printed)
+            shown += 1
+    assert shown > 10
+
+
+def test_the_program_runs(folder):
+    (program,) = [block for block in blocks("python") if "asyncio.run" in block]
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
