@@ -6,10 +6,15 @@ import pytest
 
 from brain import SyncBrain
 from tests.clock import FakeClock
+from tests.contract.raw import raw
 from tests.services import neo4j_service
 
 STORES = ("sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j))
 """Every store. A new store is one name here and one branch in `place`."""
+
+
+OPENED: set[str] = set()
+"""Namespaces on Neo4j that tests of this process opened."""
 
 
 @pytest.fixture
@@ -22,6 +27,9 @@ def neo4j_server(tmp_path_factory):
     """The one Neo4j of this run, shared by all workers."""
     server = neo4j_service(tmp_path_factory.getbasetemp().parent)
     yield server
+    if server.source == "environment":  # somebody's server: leave nothing behind
+        for namespace in OPENED:
+            raw(Place("neo4j", server.location, namespace)).clear()
     server.stop()
 
 
@@ -35,6 +43,8 @@ class Place:
     def open(self, namespace=None, **options):
         brain = SyncBrain.open(self.location, namespace=namespace or self.namespace, **options)
         self._opened.append(brain)
+        if self.kind == "neo4j":
+            OPENED.add(brain.namespace)
         return brain
 
     def close(self):

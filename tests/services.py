@@ -35,7 +35,7 @@ class Neo4jService:
 
     uri: str
     user: str
-    password: str
+    password: str = field(repr=False)
     version: str
     source: str
     stop: Callable[[], object] = field(default=lambda: None, repr=False, compare=False)

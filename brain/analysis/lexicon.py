@@ -37,7 +37,6 @@ def verb_lemma(word: str) -> str:
     return lemmas[0] if lemmas else word
 
 
-@cache
 def inflects(word: str, base: str) -> bool:
     """Whether `word` is `base` or an inflection of it: a form of the verb, or its plural.
 

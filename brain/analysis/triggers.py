@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal
 
@@ -24,12 +24,6 @@ class _Phrase:
     verb_only: bool
 
 
-@dataclass(frozen=True)
-class _Trigger:
-    name: str
-    phrases: tuple[_Phrase, ...]
-
-
 def structures_in(text: str, rules: Rules = "inflected") -> list[str]:
     """The task structures that `text` names, in the order of the guide's table."""
     return _names_in(text, "structures", rules)
@@ -42,44 +36,55 @@ def patterns_in(text: str, rules: Rules = "inflected") -> list[str]:
 
 def known_structures() -> tuple[str, ...]:
     """The ten task structures."""
-    return tuple(trigger.name for trigger in _table("structures", "guide"))
+    return tuple(_table("structures", "guide"))
 
 
 def known_patterns() -> tuple[str, ...]:
     """The ten cognitive patterns."""
-    return tuple(trigger.name for trigger in _table("patterns", "guide"))
+    return tuple(_table("patterns", "guide"))
 
 
 def _names_in(text: str, table: str, rules: Rules) -> list[str]:
     words = words_of(text)
-    matches = _inflected if rules == "inflected" else _as_it_stands
-    return [
-        trigger.name for trigger in _table(table, rules) if any(matches(phrase, words) for phrase in trigger.phrases)
-    ]
+    found = {
+        name
+        for i, word in enumerate(words)
+        for name, phrase in _starting_with(word.text, table, rules)
+        if _occurs(phrase, words, i)
+    }
+    return [name for name in _table(table, rules) if name in found]
 
 
-def _as_it_stands(phrase: _Phrase, words: Sequence[Word]) -> bool:
-    length = len(phrase.words)
-    return any(tuple(word.text for word in words[i : i + length]) == phrase.words for i in range(len(words)))
+def _occurs(phrase: _Phrase, words: Sequence[Word], i: int) -> bool:
+    """Whether the words from `i` on are the phrase; its first word is known to match."""
+    if phrase.verb_only and words[i].kind != WordClass.VERB:
+        return False
+    return all(i + j < len(words) and words[i + j].text == wanted for j, wanted in enumerate(phrase.words) if j)
 
 
-def _inflected(phrase: _Phrase, words: Sequence[Word]) -> bool:
-    """Whether the phrase occurs; its first word, which carries the inflection, in any form."""
-    first, *rest = phrase.words
-    for i, word in enumerate(words):
-        if not inflects(word.text, first) or [w.text for w in words[i + 1 : i + len(phrase.words)]] != rest:
-            continue
-        if not phrase.verb_only or word.kind == WordClass.VERB:
-            return True
-    return False
+@lru_cache(maxsize=65_536)
+def _starting_with(word: str, table: str, rules: Rules) -> tuple[tuple[str, _Phrase], ...]:
+    """The phrases whose first word, which carries the inflection, is `word`, each with the name that it tells."""
+    matches = inflects if rules == "inflected" else str.__eq__
+    return tuple(
+        (name, phrase)
+        for name, phrases in _table(table, rules).items()
+        for phrase in phrases
+        if matches(word, phrase.words[0])
+    )
 
 
 @cache
-def _table(table: str, rules: Rules) -> tuple[_Trigger, ...]:
+def _table(table: str, rules: Rules) -> dict[str, tuple[_Phrase, ...]]:
+    """Name of a structure or pattern -> its phrases."""
     data = tomllib.loads(files("brain.analysis").joinpath("keywords.toml").read_text("utf-8"))
-    triggers = []
+    found = {}
     for name, row in data[table].items():
         texts = row["guide"] if rules == "guide" else row["guide"] + row["more"]
-        verbs = {text for text in texts if " " not in text and can_be_verb(text)} - set(row.get("any", ()))
-        triggers.append(_Trigger(name, tuple(_Phrase(tuple(tokens(text)), text in verbs) for text in texts)))
-    return tuple(triggers)
+        verbs = (
+            set()
+            if rules == "guide"
+            else {t for t in texts if " " not in t and can_be_verb(t)} - set(row.get("any", ()))
+        )
+        found[name] = tuple(_Phrase(tuple(tokens(text)), text in verbs) for text in texts)
+    return found

@@ -116,7 +116,8 @@ def test_a_skill_saved_as_already_expired_is_hidden_at_once(brain, clock):
     brain.recall({"task": BREAD})
     learned = brain.get_skills()[0]
     past = clock.now - timedelta(seconds=1)
-    brain.skill_graph.save_skill(learned.model_copy(update={"expires_at": past.isoformat()}))
+    saved = brain.skill_graph.save_skill(learned.model_copy(update={"expires_at": past.isoformat()}))
+    assert (saved.id, saved.version) == (learned.id, 2)
     assert brain.get_skills() == []
     assert brain.recall({"task": BREAD, "domain": "kitchen"}) == []
     assert brain.observe(**bread()).outcome == LearnOutcome.CREATED

@@ -198,7 +198,7 @@ def test_i18_quoting_comes_back_byte_for_byte(brain, text):
 
 @pytest.mark.parametrize(
     "name",
-    ["x" * 8_164, "x" * 8_165, "x" * 20_000, "🍞" * 3_000, "é" * 33_000, "x y " * 20_000],
+    ["x" * 8_164, "x" * 8_165, "x" * 20_000, "🍞" * 3_000, "é" * 33_000, "x y " * 5_000],
     ids=lambda n: f"{n[:3]}*{len(n)}",
 )
 def test_i19_long_names_and_all_that_is_looked_up_are_stored(brain, name):

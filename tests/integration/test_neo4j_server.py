@@ -44,7 +44,8 @@ def test_fresh_database_answers_without_a_word_on_stderr(empty):
         "from brain import SyncBrain\n"
         "with SyncBrain.open(sys.argv[1]) as b:\n"
         "    b.get_skills(), b.get_skill_summary(), b.recall({'task': 'x'}), b.cleanup_expired_skills()\n"
-        "    b.skill_graph.get_edges('none'), b.skill_graph.get_related_skills('none'), b.skill_graph.find_by_tag('t')\n"
+        "    graph = b.skill_graph\n"
+        "    graph.get_edges('none'), graph.get_related_skills('none'), graph.find_by_tag('t')\n"
     )
     process = start(code, empty)
     out, err = process.communicate(timeout=120)

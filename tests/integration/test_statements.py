@@ -99,7 +99,7 @@ def operators(plan):
 
 
 def filled(statement):
-    slots = {slot: Relation.COMPLEMENTS.value for slot in re.findall(r"\{\{(\w+)\}\}", statement.text)}
+    slots = dict.fromkeys(re.findall(r"\{\{(\w+)\}\}", statement.text), Relation.COMPLEMENTS.value)
     return statement.filled(**slots)
 
 
@@ -134,7 +134,8 @@ def test_statement_uses_its_index_and_scans_nothing(driver, name):
 
 def index_names(driver):
     """Name of each index -> how a plan writes what it covers: `Skill(namespace,id)`."""
-    rows = driver.execute_query("SHOW INDEXES YIELD name, labelsOrTypes, properties WHERE size(labelsOrTypes) = 1").records
+    show = "SHOW INDEXES YIELD name, labelsOrTypes, properties WHERE size(labelsOrTypes) = 1"
+    rows = driver.execute_query(show).records
     return {row["name"]: f"{row['labelsOrTypes'][0]}({','.join(row['properties'])})" for row in rows}
 
 
@@ -153,8 +154,8 @@ def test_every_schema_object_of_the_migrations_is_there_and_says_what_it_covers(
     for file in migrations.load(data_folder("migrations") / "neo4j"):
         for text in file.statements:
             wanted |= set(re.findall(r"CREATE (?:CONSTRAINT|INDEX) (\w+)", text))
-    there = {row["name"] for row in driver.execute_query("SHOW INDEXES YIELD name, state WHERE state = 'ONLINE'").records}
-    assert wanted <= there
+    online = driver.execute_query("SHOW INDEXES YIELD name, state WHERE state = 'ONLINE'").records
+    assert wanted <= {row["name"] for row in online}
 
 
 def test_no_statement_stands_in_python_code():

@@ -48,7 +48,8 @@ def test_installed_package_reads_its_own_statements(installed, tmp_path):
         "from brain.store.statements import data_folder, load\n"
         "from brain.store import migrations\n"
         "assert '_data' in str(data_folder('cypher')), data_folder('cypher')\n"
-        "print(len(load(data_folder('cypher'), '*.cypher')), len(migrations.load(data_folder('migrations') / 'neo4j')))\n"
+        "files = migrations.load(data_folder('migrations') / 'neo4j')\n"
+        "print(len(load(data_folder('cypher'), '*.cypher')), len(files))\n"
     )
     done = run(installed, code, tmp_path)
     assert done.returncode == 0, done.stderr

@@ -189,10 +189,12 @@ class Neo4jStore:
     def save(self, draft: Draft, *, expected_version: int | None, operation: str) -> Skill:
         def work(tx: Transaction) -> Skill:
             tx.rows("lock_namespace")
-            stored = self._stored(tx, [draft.skill.id], operation).get(draft.skill.id)
-            if not (stored and stored["repeated"]):
+            before = self._stored(tx, [draft.skill.id], operation).get(draft.skill.id)
+            if not (before and before["repeated"]):
                 self._save(tx, [draft], expected_version, operation)
-            return self._must_live(tx, [draft.skill.id])[0] if self._is_live(draft.skill) else draft.skill
+            version = self._stored(tx, [draft.skill.id])[draft.skill.id]["version"]
+            stored = draft.skill.model_copy(update={"version": version, "namespace": self.namespace})
+            return next(iter(self._live(tx, [draft.skill.id])), stored)  # one saved as expired is hidden at once
 
         return self._connection.write(work)
 
@@ -370,9 +372,6 @@ class Neo4jStore:
             if skill_id not in found:
                 raise SkillNotFoundError(skill_id, self.namespace)
         return list(found.values())
-
-    def _is_live(self, skill: Skill) -> bool:
-        return not skill.has_expired(self.clock())
 
     def _skills(self, skill_ids: Sequence[str], rows: Sequence[Row]) -> list[Skill]:
         found = {row["id"]: row for row in rows}
