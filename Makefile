@@ -1,6 +1,7 @@
 # make demo   try it: installs into .venv, runs the guide's ten scenarios
 # make test   every check and every test, on real services
 # make check  format, lint, types and layers alone
+# make bench-quality  measures how well recall ranks, writes examples/benchmarks.md
 # make clean  removes what the above made
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := brain tests
 
-.PHONY: demo test check format clean
+.PHONY: demo test check format bench-quality clean
 
 demo: $(VENV)/installed
 	$(BIN)/brain demo
@@ -26,6 +27,9 @@ check: $(VENV)/installed-dev
 format: $(VENV)/installed-dev
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
+
+bench-quality: $(VENV)/installed-dev
+	$(BIN)/python -m tests.quality.bench
 
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	$(INSTALL) --editable .

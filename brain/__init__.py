@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from brain.engine.sync import SyncBrain
     from brain.engine.transfer import SkillTransferEngine
     from brain.errors import BrainError
-    from brain.model.candidate import TransferCandidate
+    from brain.model.candidate import RecallVerdict, TransferCandidate
     from brain.model.context import ContextFeatures
     from brain.model.policy import Policy
     from brain.model.receipts import FeedbackReceipt, LearnOutcome, LearnReceipt
@@ -32,6 +32,7 @@ _HOME = {
     "LearnReceipt": "brain.model.receipts",
     "Limits": "brain.config",
     "Policy": "brain.model.policy",
+    "RecallVerdict": "brain.model.candidate",
     "Relation": "brain.model.relations",
     "Skill": "brain.model.skill",
     "SkillCondition": "brain.model.skill",
@@ -54,6 +55,7 @@ __all__ = [
     "LearnReceipt",
     "Limits",
     "Policy",
+    "RecallVerdict",
     "Relation",
     "Skill",
     "SkillCondition",

@@ -52,6 +52,7 @@ def brain(
 app.command(rich_help_panel=USE)(demo.demo)
 app.command(rich_help_panel=USE)(learning.learn)
 app.command(rich_help_panel=USE)(recalling.recall)
+app.command(rich_help_panel=USE)(recalling.why)
 app.command(rich_help_panel=USE)(learning.feedback)
 app.command(rich_help_panel=GRAPH)(graph.skills)
 app.command(rich_help_panel=GRAPH)(graph.show)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import quote
 
 import typer
 from rich.table import Table
@@ -64,7 +63,7 @@ def _brain_of_its_own(location: str | None, embedder: str | None) -> Iterator[Sy
     if location is None:
         with (
             tempfile.TemporaryDirectory(prefix="brain-demo-") as folder,
-            opened(f"sqlite:///{quote(folder)}/demo.db", "default", embedder) as memory,
+            opened(f"sqlite:///{folder}/demo.db", "default", embedder) as memory,
         ):
             yield memory.brain
         return

@@ -39,8 +39,7 @@ def skills(
     """List the stored skills, by id."""
     output = Output(as_json, quiet)
     with opened(store, namespace) as memory:
-        graph = memory.brain.skill_graph
-        found = islice(graph.iter_skills() if tag is None else iter(graph.find_by_tag(tag)), limit)
+        found = islice(memory.brain.iter_skills(tag), limit)
         if as_json:
             output.stream(skill.to_dict() for skill in found)
             return

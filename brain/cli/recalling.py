@@ -1,4 +1,4 @@
-"""How is a skill found again? `brain recall`."""
+"""How is a skill found again, and why is one not? `brain recall`, `brain why`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
-from rich.text import Text
-from rich.tree import Tree
 
+from brain.cli.explaining import explanation
 from brain.cli.files import STDIN, read_object, read_text
-from brain.cli.layout import pairs, plain, score, skill_row, skill_table, table, visible
+from brain.cli.layout import pairs, score, skill_row, skill_table, visible
 from brain.cli.opening import mention_unused_vectors, opened
-from brain.cli.options import AsJson, EmbedderName, Location, Namespace, Quiet
+from brain.cli.options import AsJson, EmbedderName, Location, Namespace, Quiet, SkillId
 from brain.cli.output import Output
 from brain.errors import InputError
 
@@ -21,31 +20,36 @@ if TYPE_CHECKING:
 
 TOP_K, MIN_SCORE = 5, 0.3  # the engine's own; reading them there would load numpy for every --help
 
+Task = Annotated[
+    str | None,
+    typer.Argument(metavar="TASK", help="What is to be done, in words; - for standard input.", show_default=False),
+]
+Domain = Annotated[str | None, typer.Option("--domain", metavar="TEXT", help="The field that the task is of.")]
+Steps = Annotated[
+    list[str] | None,
+    typer.Option("--step", metavar="TEXT", help="A planned step. May be repeated, in order."),
+]
+ContextFile = Annotated[
+    str | None,
+    typer.Option(
+        "--context",
+        metavar="FILE.json",
+        help="A whole context as a JSON object, - for standard input. What else is given replaces its keys.",
+    ),
+]
+TopK = Annotated[int, typer.Option("--top-k", metavar="N", help="Skills to return at most.")]
+MinScore = Annotated[
+    float, typer.Option("--min-score", metavar="0..1", help="Least combined score of a returned skill.")
+]
+
 
 def recall(
-    task: Annotated[
-        str | None,
-        typer.Argument(metavar="TASK", help="What is to be done, in words; - for standard input.", show_default=False),
-    ] = None,
-    domain: Annotated[
-        str | None, typer.Option("--domain", metavar="TEXT", help="The field that the task is of.")
-    ] = None,
-    step: Annotated[
-        list[str] | None,
-        typer.Option("--step", metavar="TEXT", help="A planned step. May be repeated, in order."),
-    ] = None,
-    context: Annotated[
-        str | None,
-        typer.Option(
-            "--context",
-            metavar="FILE.json",
-            help="A whole context as a JSON object, - for standard input. What else is given replaces its keys.",
-        ),
-    ] = None,
-    top_k: Annotated[int, typer.Option("--top-k", metavar="N", help="Skills to return at most.")] = TOP_K,
-    min_score: Annotated[
-        float, typer.Option("--min-score", metavar="0..1", help="Least combined score of a returned skill.")
-    ] = MIN_SCORE,
+    task: Task = None,
+    domain: Domain = None,
+    step: Steps = None,
+    context: ContextFile = None,
+    top_k: TopK = TOP_K,
+    min_score: MinScore = MIN_SCORE,
     explain: Annotated[bool, typer.Option("--explain", metavar="", help="Show what every score rests on.")] = False,
     store: Location = None,
     namespace: Namespace = "default",
@@ -62,6 +66,32 @@ def recall(
     _print(output, found, explain)
 
 
+def why(
+    skill_id: SkillId,
+    task: Task = None,
+    domain: Domain = None,
+    step: Steps = None,
+    context: ContextFile = None,
+    top_k: TopK = TOP_K,
+    min_score: MinScore = MIN_SCORE,
+    store: Location = None,
+    namespace: Namespace = "default",
+    embedder: EmbedderName = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say why recall returns one skill for a task, or does not."""
+    output = Output(as_json, quiet)
+    wanted = _context(task, domain, step or [], context)
+    with opened(store, namespace, embedder) as memory:
+        mention_unused_vectors(memory, embedder, output)
+        verdict = memory.brain.why(skill_id, wanted, top_k, min_score)
+    if output.as_json:
+        output.data(verdict.explain() | {"adaptations": verdict.candidate.adaptations})
+    else:
+        output.text(visible(verdict.reason), "", explanation(verdict.candidate))
+
+
 def _print(output: Output, found: list[TransferCandidate], explain: bool) -> None:
     if not found:
         output.notice("No stored skill fits this task.")
@@ -69,8 +99,8 @@ def _print(output: Output, found: list[TransferCandidate], explain: bool) -> Non
         output.data([_data(candidate, explain) for candidate in found])
     elif found:
         output.text(_table(found, output.width), "", _reasons(found))
-        for rank, candidate in enumerate(found if explain else [], 1):
-            output.text("", _explanation(rank, candidate))
+        for candidate in found if explain else []:
+            output.text("", explanation(candidate))
 
 
 def _context(task: str | None, domain: str | None, steps: list[str], file: str | None) -> dict[str, Any]:
@@ -107,19 +137,3 @@ def _table(found: list[TransferCandidate], width: int) -> Table:
 
 def _reasons(found: list[TransferCandidate]) -> Table:
     return pairs((str(rank), candidate.reasoning) for rank, candidate in enumerate(found, 1))
-
-
-def _explanation(rank: int, candidate: TransferCandidate) -> Tree:
-    """`candidate.explain()` as a tree: the sum, then the evidence that it rests on."""
-    found = candidate.explain()
-    head = f"{rank}  {visible(candidate.skill.name)}  {score(found.pop('combined'))}"
-    tree = Tree(Text(head, "bold"), guide_style="dim")
-    sums = table("dimension", ">score", ">weight", ">share of the sum")
-    for name, part in found.pop("dimensions").items():
-        sums.add_row(name, score(part["raw"]), f"{part['weight']:.2f}", score(part["contribution"]))
-    tree.add(sums)
-    hidden = {"skill", "skill_id"}
-    rows = [(key.replace("_", " "), plain(value)) for key, value in found.items() if key not in hidden]
-    rows += [(f"adapt: {key.replace('_', ' ')}", plain(value)) for key, value in candidate.adaptations.items()]
-    tree.add(pairs(rows))
-    return tree

@@ -44,8 +44,8 @@ def sweep(
 ) -> None:
     """Remove the skills that have expired."""
     output = Output(as_json, quiet)
-    with opened(store, namespace) as memory, output.progress("Removing expired skills"):
-        done = memory.brain.cleanup_expired_skills()
+    with opened(store, namespace) as memory, output.progress("Removing expired skills") as advance:
+        done = memory.brain.cleanup_expired_skills(advance)
     output.data(done, f"{done['deleted']} of {done['checked']} skills had expired and were removed.")
 
 

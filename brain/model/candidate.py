@@ -30,7 +30,20 @@ class TransferCandidate(Record):
     evidence: JsonObject = Field(default_factory=dict)
 
     def explain(self) -> dict[str, Any]:
-        """For each dimension its raw score, weight and contribution; and the evidence that they rest on."""
+        """What the combined score is made of, JSON-ready: for each dimension raw score, weight and contribution.
+
+        A candidate that recall or `why` returned has its evidence beside them:
+
+        - `measure`, `measures`: what the semantic score is the mean of (procedure, topic, vector), each with its raw
+          similarity (null: too small to tell) and the calibrated one;
+        - `words`: matched words with their share of the measure; `structures`, `patterns`: those of both sides;
+          `names`: how many of them each side names, and the least (`needed`) from which they count;
+        - `steps`: pairs of steps, best first, with `similarity` and share, where both sides have steps;
+        - `transfers`: successes, count, and the 95 % Wilson interval of the rate (null without any);
+        - `margin_to_min_score`, `margin_to_floor`: by how much it is above; negative below;
+        - `rank`: its place, from 1 (null if it is not eligible); `to_be_first`: by how much it trails the first, and
+          the one dimension that would close the gap by the least rise, to which value; null if it is the first.
+        """
         weights = {
             "structural": (self.structural_score, policy.STRUCTURAL_WEIGHT),
             "semantic": (self.semantic_score, policy.SEMANTIC_WEIGHT),
@@ -47,3 +60,20 @@ class TransferCandidate(Record):
             },
             **self.evidence,
         }
+
+
+class RecallVerdict(Record):
+    """Why recall returns a skill for a task, or does not: `reason` in one sentence, `candidate` with all its scores.
+
+    `outranked_by` has the skills that are returned in its place, as {"id", "name", "combined"}, best first.
+    """
+
+    returned: bool
+    reason: Text
+    outranked_by: list[JsonObject] = Field(default_factory=list)
+    candidate: TransferCandidate
+
+    def explain(self) -> dict[str, Any]:
+        """The verdict, and the candidate's `explain()`, JSON-ready."""
+        verdict = {"returned": self.returned, "reason": self.reason, "outranked_by": self.outranked_by}
+        return verdict | self.candidate.explain()
