@@ -16,7 +16,7 @@ CREATE CONSTRAINT brain_migration_version_unique IF NOT EXISTS FOR (m:BrainMigra
 // mode: write
 MERGE (m:BrainMigration {version: 0})
 ON CREATE SET m.name = "empty"
-SET m.version = m.version
+SET m.locked = true
 RETURN m.version AS version;
 
 // name: record_migration

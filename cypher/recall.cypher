@@ -1,11 +1,21 @@
 // What recall reads: the state of a namespace, what changed in it, and the skills that won.
 
 // name: namespace_state
-// Version of the namespace, the version since which deletions are known one by one, those deletions, embedding stamp.
+// Version of the namespace, the version since which deletions are known one by one, embedding stamp.
 // mode: read
 // try: :params {namespace: "default"}
 MATCH (n:Namespace {name: $namespace})
-RETURN n.version AS version, n.complete_since AS complete_since, n.deletions AS deletions, n.embedding AS embedding;
+RETURN n.version AS version, n.complete_since AS complete_since, n.embedding AS embedding;
+
+// name: deletions_since
+// Ids of the skills that were deleted after a version.
+// mode: read
+// try: :params {namespace: "default", since: 0}
+MATCH (n:Namespace {name: $namespace})
+UNWIND n.deletions AS deletion
+WITH deletion, split(deletion, " ")[0] AS version
+WHERE toInteger(version) > $since
+RETURN substring(deletion, size(version) + 1) AS id;
 
 // name: changed_skills
 // What recall needs of the live skills written after a version.
@@ -16,6 +26,7 @@ WHERE s.namespace = $namespace AND s.changed > $since AND (s.expires_at IS NULL 
 MATCH (s)-[:HAS_SHAPE]->(h:Shape)
 RETURN s.id AS id, s.skill_type AS skill_type, s.confidence AS confidence, s.usage_count AS usage_count,
   s.transfer_count AS transfer_count, s.transfer_successes AS transfer_successes, s.expires_at AS expires_at,
+  s.fingerprint AS fingerprint,
   s.profile AS profile, s.vector AS vector, h.task_structures AS task_structures,
   h.cognitive_patterns AS cognitive_patterns, h.input_shape AS input_shape, h.output_shape AS output_shape;
 
@@ -24,17 +35,18 @@ RETURN s.id AS id, s.skill_type AS skill_type, s.confidence AS confidence, s.usa
 // mode: read
 // try: :params {namespace: "default", ids: ["…"], since: null, now: datetime()}
 OPTIONAL MATCH (n:Namespace {name: $namespace})
-WITH coalesce(n.version, 0) AS version, coalesce(n.complete_since, 0) AS complete_since, coalesce(n.deletions, []) AS deletions
-WITH version, complete_since, CASE WHEN $since < complete_since THEN [] ELSE deletions END AS deletions,
-  CASE WHEN $since < complete_since THEN 0 ELSE $since END AS since
-RETURN version, complete_since, deletions,
+WITH coalesce(n.version, 0) AS version, coalesce(n.complete_since, 0) AS complete_since,
+  CASE WHEN $since < n.version AND $since >= n.complete_since THEN n.deletions ELSE [] END AS deletions
+WITH version, complete_since, CASE WHEN $since < complete_since OR $since > version THEN 0 ELSE $since END AS since,
+  [d IN deletions WHERE toInteger(split(d, " ")[0]) > $since | substring(d, size(split(d, " ")[0]) + 1)] AS deleted
+RETURN version, complete_since, deleted,
   COLLECT {
     MATCH (s:Skill)
     WHERE s.namespace = $namespace AND s.changed > since AND (s.expires_at IS NULL OR s.expires_at > $now)
     MATCH (s)-[:HAS_SHAPE]->(h:Shape)
     RETURN s {
-      .id, .skill_type, .confidence, .usage_count, .transfer_count, .transfer_successes, .expires_at, .profile, .vector,
-      task_structures: h.task_structures, cognitive_patterns: h.cognitive_patterns,
+      .id, .skill_type, .confidence, .usage_count, .transfer_count, .transfer_successes, .expires_at, .fingerprint,
+      .profile, .vector, task_structures: h.task_structures, cognitive_patterns: h.cognitive_patterns,
       input_shape: h.input_shape, output_shape: h.output_shape
     }
   } AS changed,

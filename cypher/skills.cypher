@@ -1,27 +1,37 @@
 // Writing, reading and removing whole skills. A skill without expires_at never expires.
-// Every write takes the lock of the namespace's node first, so that writers queue and never deadlock.
+// Every write begins with lock_namespace, so that writers queue, never deadlock, and read what the last one left.
 
 // name: lock_namespace
-// Makes the namespace's node if it is missing, takes its write lock and gives its state.
+// Makes the namespace's node if it is missing, takes its write lock, and notes the operation that is about to write.
+// A retry after a lost acknowledgement finds it noted; only the latest operations are remembered. The lock is taken by
+// writing a property that nobody reads: what is read before the lock is granted may be out of date.
 // mode: write
-// try: :params {namespace: "default"}
+// try: :params {namespace: "default", operation: "…", kept: 512}
 MERGE (n:Namespace {name: $namespace})
-ON CREATE SET n.version = 0, n.complete_since = 0, n.deletions = []
-SET n.version = n.version
-RETURN n.version AS version, n.complete_since AS complete_since, n.deletions AS deletions;
+ON CREATE SET n.version = 0, n.complete_since = 0, n.deletions = [], n.operations = []
+SET n.locked = true
+WITH n, $operation IN n.operations AS repeated
+SET n.operations = CASE WHEN repeated THEN n.operations ELSE (n.operations + [$operation])[-$kept..] END
+RETURN n.version AS version, n.complete_since AS complete_since, repeated;
+
+// name: forget_operation
+// Takes back the note of an operation that wrote nothing, so that a retry answers as it did.
+// mode: write
+// try: :params {namespace: "default", operation: "…"}
+MATCH (n:Namespace {name: $namespace})
+SET n.operations = [noted IN n.operations WHERE noted <> $operation];
 
 // name: find_twin
-// What is known of a trace before it is learned: the live skill learned under its id, and the live holder of its dedup
-// key, and whether $operation has written that one already. An expired holder gives its key away.
+// What is known of a trace before it is learned: the live skill learned under its key, and the live holder of its dedup
+// key. An expired holder gives its key away.
 // mode: write
-// try: :params {namespace: "default", trace_key: "", dedup_key: "", operation: "", now: datetime()}
+// try: :params {namespace: "default", trace_key: "", dedup_key: "", now: datetime()}
 OPTIONAL MATCH (holder:Skill {namespace: $namespace, dedup_key: $dedup_key})
 FOREACH (expired IN CASE WHEN holder.expires_at <= $now THEN [holder] ELSE [] END | SET expired.dedup_key = null)
-WITH CASE WHEN holder.dedup_key IS NULL THEN null ELSE holder.id END AS holder,
-  $operation IN coalesce(holder.operations, []) AS repeated
+WITH CASE WHEN holder.dedup_key IS NULL THEN null ELSE holder.id END AS holder
 OPTIONAL MATCH (:Trace {namespace: $namespace, key: $trace_key})<-[:LEARNED_FROM]-(seen:Skill)
 WHERE seen.expires_at IS NULL OR seen.expires_at > $now
-RETURN holder, repeated, min(seen.id) AS seen;
+RETURN holder, min(seen.id) AS seen;
 
 // name: clear_dedup_key
 // Takes the dedup key off a skill.
@@ -31,16 +41,16 @@ MATCH (s:Skill {namespace: $namespace, id: $id})
 SET s.dedup_key = null;
 
 // name: stored_versions
-// Version of each stored skill among some ids, whether it is live, and whether $operation has written it already.
+// Version of each stored skill among some ids, and whether it is live.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"], operation: "", now: datetime()}
+// try: :params {namespace: "default", ids: ["…"], now: datetime()}
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
-RETURN s.id AS id, s.version AS version, s.expires_at IS NULL OR s.expires_at > $now AS live,
-  $operation IN coalesce(s.operations, []) AS repeated;
+RETURN s.id AS id, s.version AS version, s.expires_at IS NULL OR s.expires_at > $now AS live;
 
 // name: write_skills
-// Writes skills that are not there, or that clear_skills has emptied. A dedup key stays only where it still fits.
+// Writes skills that are not there, or that clear_skills has emptied. A dedup key stays only where it still fits, and a
+// vector that is not given only where the text is the same.
 // mode: write
 // try: :params {namespace: "default", rows: []}
 MATCH (n:Namespace {name: $namespace})
@@ -48,9 +58,11 @@ SET n.version = n.version + 1
 WITH n.version AS changed
 UNWIND $rows AS row
 MERGE (s:Skill {namespace: $namespace, id: row.id})
-WITH changed, row, s, CASE WHEN s.dedup_key = row.fitting_key THEN s.dedup_key END AS kept
+WITH changed, row, s, CASE WHEN s.dedup_key = row.fitting_key THEN s.dedup_key END AS kept,
+  CASE WHEN row.properties.vector IS NULL AND s.profile = row.properties.profile THEN s.vector
+    ELSE row.properties.vector END AS vector
 SET s = row.properties
-SET s.changed = changed, s.dedup_key = coalesce(row.dedup_key, kept)
+SET s.changed = changed, s.dedup_key = coalesce(row.dedup_key, kept), s.vector = vector
 MERGE (shape:Shape {namespace: $namespace, key: row.shape.key})
 ON CREATE SET shape += row.shape
 MERGE (s)-[:HAS_SHAPE]->(shape)
@@ -89,7 +101,8 @@ CALL (s, steps) {
 RETURN count(s) AS written;
 
 // name: clear_skills
-// Takes from stored skills everything that write_skills writes, and removes tags, domains and shapes that nobody uses then.
+// Takes from stored skills what write_skills writes anew, and removes tags, domains and shapes that nobody uses then.
+// Their traces stay.
 // mode: write
 // try: :params {namespace: "default", ids: []}
 UNWIND $ids AS id
@@ -108,7 +121,8 @@ CALL (s) {
   RETURN shared
 }
 WITH collect(domains + shared) AS nested
-UNWIND reduce(flat = [], list IN nested | flat + list) AS candidate
+UNWIND nested AS list
+UNWIND list AS candidate
 WITH DISTINCT candidate WHERE NOT (candidate)--()
 DELETE candidate;
 
@@ -127,7 +141,8 @@ WITH s, parts, domains + used AS shared
 FOREACH (part IN parts | DETACH DELETE part)
 DETACH DELETE s
 WITH collect(shared) AS nested
-UNWIND reduce(flat = [], list IN nested | flat + list) AS candidate
+UNWIND nested AS list
+UNWIND list AS candidate
 WITH DISTINCT candidate WHERE NOT (candidate)--()
 DELETE candidate;
 
@@ -145,14 +160,13 @@ SET n.complete_since = CASE
 
 // name: record_use
 // Counts one use of a live skill: rate and confidence move, a success renews the expiry. $transfers holds at most one
-// record of an application, $traces at most one trace that the use was seen in. A repeated $operation counts nothing.
+// record of an application, $traces at most one trace that the use was seen in.
 // mode: write
-// try: :params {namespace: "default", id: "…", success: true, renew: true, operation: "…", now: datetime(), gain: 0.05, loss: 0.1, base_hours: 168.0, kept: 100, operations_kept: 64, transfers: [], traces: []}
+// try: :params {namespace: "default", id: "…", success: true, renew: true, now: datetime(), gain: 0.05, loss: 0.1, base_hours: 168.0, kept: 100, transfers: [], traces: []}
+MATCH (s:Skill {namespace: $namespace, id: $id})
+WHERE s.expires_at IS NULL OR s.expires_at > $now
 MATCH (n:Namespace {name: $namespace})
 SET n.version = n.version + 1
-WITH n
-MATCH (s:Skill {namespace: $namespace, id: $id})
-WHERE (s.expires_at IS NULL OR s.expires_at > $now) AND NOT $operation IN coalesce(s.operations, [])
 WITH n, s, s.confidence AS before, s.usage_count + 1 AS used, s.transfer_count + size($transfers) AS transfer_count,
      CASE WHEN $success THEN 1 ELSE 0 END AS hit
 WITH n, s, before, used, transfer_count, hit, (s.success_rate * s.usage_count + hit) / used AS rate,
@@ -169,8 +183,7 @@ SET s.usage_count = used,
       ELSE s.expires_at END,
     s.updated_at = $now,
     s.version = s.version + 1,
-    s.changed = n.version,
-    s.operations = (coalesce(s.operations, []) + [$operation])[-$operations_kept..]
+    s.changed = n.version
 FOREACH (transfer IN $transfers |
   CREATE (s)-[:APPLIED]->(t:Transfer)
   SET t = transfer.properties,

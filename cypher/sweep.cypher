@@ -9,11 +9,11 @@ WHERE s.namespace = $namespace AND s.expires_at <= $now
 RETURN s.id AS id ORDER BY s.expires_at LIMIT $size;
 
 // name: claim_sweep
-// Notes the time of a lazy sweep, if the last one is not later than $before; gives a row if so.
+// Notes the time of a lazy sweep, if the last one is not later than $before (or in the future, by a clock that was
+// wrong); gives a row if so.
 // mode: write
 // try: :params {namespace: "default", now: datetime(), before: datetime() - duration("PT1H")}
 MATCH (n:Namespace {name: $namespace})
-SET n.version = n.version
-WITH n WHERE coalesce(n.swept_at, $before) <= $before
+WHERE coalesce(n.swept_at, $before) <= $before OR n.swept_at > $now
 SET n.swept_at = $now
 RETURN n.swept_at AS swept_at;

@@ -42,7 +42,8 @@ class CompletesPrompts(Protocol):
 class ContextAnalyzer:
     """Reads structures, patterns, shapes and complexity off a context, without its domain.
 
-    With an `llm_client` the model is asked first; whatever it leaves out or answers unusably is filled by the rules.
+    With an `llm_client` the model is asked when something is learned; whatever it leaves out or answers unusably is
+    filled by the rules. Recall and feedback never wait for a model.
     """
 
     def __init__(
@@ -51,11 +52,16 @@ class ContextAnalyzer:
         self._llm = llm_client
         self._policy = policy or Policy()
 
-    def analyze(self, context: dict[str, Any] | Context, agents: int = 0) -> ContextFeatures:
-        """Features of `context`; `agents` is how many took part. Raises `InputError` if it is not a context."""
+    def analyze(
+        self, context: dict[str, Any] | Context, agents: int = 0, *, ask_model: bool = True
+    ) -> ContextFeatures:
+        """Features of `context`; `agents` is how many took part. Raises `InputError` if it is not a context.
+
+        With `ask_model=False` only the rules are used, whatever client there is.
+        """
         given = context if isinstance(context, Context) else validated(Context, context, "context")
         features = self._by_rules(given, agents)
-        if self._llm is None:
+        if self._llm is None or not ask_model:
             return features
         richer = self._ask(given)
         if not richer:

@@ -123,6 +123,15 @@ class Corpus:
         norms = self._document_norms() * math.sqrt(length)
         return np.divide(dot, norms, out=np.zeros(len(dot)), where=norms > 0)
 
+    def shares_of_words(self, query: Profile) -> Scores:
+        """The share, 0..1, of the query's content words that each row has, shape (rows,)."""
+        found, words = np.zeros(len(self._weight)), [term.stem for term in query.terms if term.count]
+        for stem in words:
+            postings = self._postings.get(stem)
+            if postings:
+                found[postings.rows.values[postings.frequencies.values > 0]] += 1
+        return found / max(1, len(words))
+
     def _document_norms(self) -> Scores:
         if self._norms is None:
             squares = np.zeros(len(self._weight))

@@ -31,6 +31,11 @@ def can_be_modifier(word: str) -> bool:
     return "a" in _entry(word)[0]
 
 
+def is_listed(word: str) -> bool:
+    """Whether a normalised word is an English verb, noun, adjective or adverb."""
+    return word in _words()
+
+
 def verb_lemma(word: str) -> str:
     """The base form of a verb ("wrote" → "write"); the word itself if it is none, or is one."""
     lemmas = _entry(word)[1]

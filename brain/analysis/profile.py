@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from brain.analysis.abstraction import extract_procedure
+from brain.analysis.outline import Outline, outline_of
 from brain.analysis.wordclasses import Word, WordClass, words_of
 from brain.analysis.words import normalise
 from brain.model.inputs import Context, ExecutionTrace
 from brain.model.skill import Skill
 from brain.model.text import digest
 
-ANALYSIS_VERSION = 1
+ANALYSIS_VERSION = 2
 """Raised whenever stems, word classes or the digest change, so that stored profiles are made anew."""
 
 WEIGHTS = {WordClass.VERB: 1.0, WordClass.MODIFIER: 0.7, WordClass.FUNCTION: 0.4, WordClass.NOUN: 0.08}
@@ -52,20 +53,24 @@ class Term:
 
 @dataclass(frozen=True)
 class Profile:
-    """The compared words of one side, whether it tells steps, and the digest of its normalised context."""
+    """The compared words of one side, whether it tells steps, the digest of its normalised context, its outline."""
 
     terms: tuple[Term, ...]
     has_steps: bool
     digest: str
+    outline: Outline = field(default_factory=Outline)
 
     def to_json(self) -> str:
         """The text that is stored."""
         rows = [[t.stem, t.weight, t.position, t.count] for t in self.terms]
-        return json.dumps(
-            {"v": ANALYSIS_VERSION, "steps": self.has_steps, "digest": self.digest, "terms": rows},
-            separators=(",", ":"),
-            ensure_ascii=False,
-        )
+        data = {
+            "v": ANALYSIS_VERSION,
+            "steps": self.has_steps,
+            "digest": self.digest,
+            "terms": rows,
+            "lines": self.outline.to_list(),
+        }
+        return json.dumps(data, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str | None) -> Profile | None:
@@ -75,7 +80,8 @@ class Profile:
             if data["v"] != ANALYSIS_VERSION:
                 return None
             terms = tuple(Term(str(s), float(w), float(p), int(c)) for s, w, p, c in data["terms"])
-            return cls(terms, bool(data["steps"]), str(data["digest"]))
+            outline = Outline.from_list([str(line) for line in data["lines"]])
+            return cls(terms, bool(data["steps"]), str(data["digest"]), outline)
         except (ValueError, KeyError, TypeError):
             return None
 
@@ -83,7 +89,8 @@ class Profile:
 def profile_of(domain: str, task: str, steps: Iterable[str]) -> Profile:
     """The profile of a task with its steps; either may be empty."""
     told = [step for step in steps if step.strip()]
-    words = [word for text in (task, *told) for word in words_of(text)]
+    outline = outline_of(task, told)
+    words = [word for text in (task, *told) for word in words_of(text, outline.language)]
     last = max(1, len(words) - 1)
     terms: dict[str, Term] = {}
     for i, word in enumerate(words):
@@ -93,7 +100,7 @@ def profile_of(domain: str, task: str, steps: Iterable[str]) -> Profile:
         if left.kind != WordClass.NOUN or right.kind != WordClass.NOUN:
             weight = PAIR_WEIGHT * (WEIGHTS[left.kind] + WEIGHTS[right.kind]) / 2
             _add(terms, Term(f"{_masked(left)} {_masked(right)}", round(weight, 4), round(i / last, 4), 0))
-    return Profile(tuple(terms.values()), bool(told), context_digest(domain, task, told))
+    return Profile(tuple(terms.values()), bool(told), context_digest(domain, task, told), outline)
 
 
 def _masked(word: Word) -> str:
@@ -113,7 +120,9 @@ def profile_of_skill(skill: Skill) -> Profile:
     """The profile of a skill: its task, or name and description where the task is not known, and its steps."""
     steps = [step.full_text for step in skill.procedure]
     profile = profile_of(skill.domain, skill.task or f"{skill.name}\n{skill.description}".strip(), steps)
-    return replace(profile, digest=context_digest(skill.domain, skill.task, steps))
+    return replace(
+        profile, digest=context_digest(skill.domain, skill.task, steps), outline=outline_of(skill.task, steps)
+    )
 
 
 def profile_of_context(context: Context) -> Profile:

@@ -10,40 +10,23 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from brain.analysis.english import (
+    AUXILIARIES,
+    DETERMINERS,
+    FUNCTION_WORDS,
+    NEGATIONS,
+    PREPOSITIONS,
+    PRONOUNS,
+)
+from brain.analysis.languages import language, language_of
 from brain.analysis.lexicon import can_be_modifier, can_be_noun, can_be_verb, verb_lemma
-from brain.analysis.words import normalise, stem, tokens
+from brain.analysis.words import han_characters, normalise, stem, tokens
 
 _CLAUSE = re.compile(r"[.,;:!?()\[\]{}\n\"…→•|]+|\s[-–—/]\s")
 
-_DETERMINERS = frozenset(
-    (
-        "a an the this that these those each every all any some both either neither another other its his her their "
-        "our my your which what whose"
-    ).split()
-)
-_PREPOSITIONS = frozenset(
-    (
-        "of in on at by for with from into onto to through between among against across over under during before "
-        "after about above below within without until per via as than like near toward towards upon inside outside"
-    ).split()
-)
-_AUXILIARIES = frozenset(
-    (
-        "is are was were be been being am has have had having do does did will would can could may might must shall "
-        "should"
-    ).split()
-)
-_PRONOUNS = frozenset("i you he she it we they who that them him us me".split())
-_CONNECTIVES = frozenset(
-    "and or but so then if when while because once where how nor also too again there here".split()
-)
-NEGATIONS = frozenset("not no never none nothing cannot can't don't without except unless".split())
-"""Words that turn a step around: they count as modifiers."""
-FUNCTION_WORDS = (_DETERMINERS | _PREPOSITIONS | _AUXILIARIES | _PRONOUNS | _CONNECTIVES) - NEGATIONS
-
-_NOUN_FOLLOWS = _DETERMINERS | {"of", "in", "for", "with"}
-_VERB_FOLLOWS = _AUXILIARIES | _PRONOUNS | {"", "to", "then"}
-_FOLLOWS_VERB = _DETERMINERS | _PREPOSITIONS | {"it", "them", "him", "us", "me"}
+_NOUN_FOLLOWS = DETERMINERS | {"of", "in", "for", "with"}
+_VERB_FOLLOWS = AUXILIARIES | PRONOUNS | {"", "to", "then"}
+_FOLLOWS_VERB = DETERMINERS | PREPOSITIONS | {"it", "them", "him", "us", "me"}
 
 
 class WordClass(StrEnum):
@@ -64,14 +47,21 @@ class Word:
     kind: WordClass
 
 
-def words_of(text: str) -> list[Word]:
-    """The words of `text` in order. A verb is compared by the stem of its base form, any other by its own stem."""
+def words_of(text: str, language_name: str | None = None) -> list[Word]:
+    """The words of `text` in order. A verb is compared by the stem of its base form, any other by its own stem.
+
+    `language_name` is what `language_of` says of the whole that `text` is a part of; by default it is told from `text`.
+    """
+    told = language(language_of(text) if language_name is None else language_name)
     found = []
     for clause in _CLAUSE.split(normalise(text)):
         words = tokens(clause)
         for i, word in enumerate(words):
             kind = class_of(word, words[i - 1] if i else "", words[i + 1] if i + 1 < len(words) else "")
+            if word in told.function:
+                kind = WordClass.FUNCTION
             found.append(Word(word, stem(verb_lemma(word) if kind == WordClass.VERB else word), kind))
+        found += [Word(char, char, WordClass.NOUN) for char in han_characters(clause) if char not in told.function]
     return found
 
 

@@ -12,12 +12,15 @@ import snowballstemmer
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 _CJK = "぀-ヿ㐀-䶿一-鿿豈-﫿"
 _CJK_RUN = re.compile(f"[{_CJK}]+")
+_HAN = re.compile("[㐀-䶿一-鿿豈-﫿]")
 _STEMMING = threading.Lock()  # a Snowball stemmer keeps the word it works on in itself
 _SCRIPT_LANGUAGE = (
     (re.compile("[Ѐ-ӿ]"), "russian"),
     (re.compile("[؀-ۿ]"), "arabic"),
     (re.compile("[Ͱ-Ͽ]"), "greek"),
 )
+
+_STEMMERS = {"de": "german", "es": "spanish", "fr": "french"}
 
 
 def normalise(text: str) -> str:
@@ -38,10 +41,27 @@ def tokens(text: str) -> list[str]:
     return found
 
 
+def han_characters(text: str) -> list[str]:
+    """The single Han characters of the runs of `text` that are longer than one, in order.
+
+    Two Chinese words for the same thing often share one character and no pair of neighbours.
+    """
+    return [char for run in _CJK_RUN.findall(normalise(text)) if len(run) > 1 for char in run if _HAN.match(char)]
+
+
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The Snowball stem of a normalised word, by its script; Latin script is stemmed as English."""
-    language = next((name for script, name in _SCRIPT_LANGUAGE if script.search(word)), "english")
+    return _stemmed(word, next((name for script, name in _SCRIPT_LANGUAGE if script.search(word)), "english"))
+
+
+@lru_cache(maxsize=65_536)
+def stem_in(word: str, code: str) -> str:
+    """The Snowball stem of a normalised word in a language known by its code; by its script in any other."""
+    return _stemmed(word, _STEMMERS[code]) if code in _STEMMERS else stem(word)
+
+
+def _stemmed(word: str, language: str) -> str:
     with _STEMMING:
         return str(_stemmer(language).stemWord(word.removesuffix("'s")))
 

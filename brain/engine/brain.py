@@ -11,15 +11,14 @@ from brain.analysis.analyzer import CompletesPrompts, ContextAnalyzer
 from brain.config import Limits
 from brain.engine.embedding import Embedder
 from brain.engine.graph import SkillGraph
-from brain.engine.memory import check_identifier
 from brain.engine.sync import SyncBrain
 from brain.engine.transfer import DEFAULT_MIN_SCORE, DEFAULT_TOP_K, SkillTransferEngine
-from brain.model.candidate import TransferCandidate
+from brain.errors import InputError, LocationError
+from brain.model.candidate import RecallVerdict, TransferCandidate
 from brain.model.policy import Policy
 from brain.model.receipts import FeedbackReceipt, LearnReceipt
 from brain.model.skill import Skill, utc_now
 from brain.store.base import Clock, Store
-from brain.store.location import open_store
 
 
 class Brain:
@@ -31,7 +30,7 @@ class Brain:
             await brain.feedback(candidates[0].skill.id, {"domain": "software_qa"}, success=True)
 
     The work runs in a thread, so the event loop stays free; one brain serves many tasks, threads and loops.
-    `memory` is a location (see `open`) or a store.
+    `memory` is a location (see `open`) or a store; `namespace`, `clock` and `auth` go with a location.
     """
 
     def __init__(
@@ -40,20 +39,31 @@ class Brain:
         embedder: str | Embedder | None = None,
         llm_client: CompletesPrompts | Callable[[str], str] | None = None,
         *,
-        namespace: str = "default",
+        namespace: str | None = None,
         policy: Policy | None = None,
         limits: Limits | None = None,
-        clock: Clock = utc_now,
+        clock: Clock | None = None,
         auth: Any = None,
     ) -> None:
-        if isinstance(memory, str) or not isinstance(getattr(memory, "namespace", None), str):
-            check_identifier(namespace, "namespace")
-            memory = open_store(memory, namespace=namespace, clock=clock, auth=auth)  # type: ignore[arg-type]  # refuses others
-        try:
-            self.sync = SyncBrain(memory, embedder=embedder, llm_client=llm_client, policy=policy, limits=limits)
-        except BaseException:
-            memory.close()
-            raise
+        if isinstance(memory, str):
+            self.sync = SyncBrain.open(
+                memory,
+                embedder=embedder,
+                namespace="default" if namespace is None else namespace,
+                policy=policy,
+                llm_client=llm_client,
+                limits=limits,
+                clock=clock or utc_now,
+                auth=auth,
+            )
+            return
+        if not hasattr(memory, "namespace"):
+            raise LocationError(
+                f"memory is a {type(memory).__name__}; give a location such as sqlite:///brain.db, or a store."
+            )
+        if not (namespace is None and clock is None and auth is None):
+            raise InputError("A store has its own namespace, clock and credentials. Give them when you open it.")
+        self.sync = SyncBrain(memory, embedder=embedder, llm_client=llm_client, policy=policy, limits=limits)
 
     @classmethod
     def open(
@@ -179,6 +189,19 @@ class Brain:
             derived_from=derived_from,
         )
 
+    async def preview(
+        self,
+        execution_trace: dict[str, Any],
+        context: dict[str, Any],
+        outcome: dict[str, Any],
+        skill_name: str | None = None,
+    ) -> Skill:
+        """The skill that `learn` would create if nothing stored did the same, without storing it.
+
+        It has an id of its own. Whether the outcome was a success makes no difference. Raises `InputError`.
+        """
+        return await asyncio.to_thread(self.sync.preview, execution_trace, context, outcome, skill_name)
+
     async def recall(
         self, context: dict[str, Any], top_k: int = DEFAULT_TOP_K, min_score: float = DEFAULT_MIN_SCORE
     ) -> list[TransferCandidate]:
@@ -188,6 +211,20 @@ class Brain:
         removed on the way (guide, "Cleanup"). Raises `InputError`.
         """
         return await asyncio.to_thread(self.sync.recall, context, top_k, min_score)
+
+    async def why(
+        self,
+        skill_id: str,
+        context: dict[str, Any],
+        top_k: int = DEFAULT_TOP_K,
+        min_score: float = DEFAULT_MIN_SCORE,
+    ) -> RecallVerdict:
+        """Why `recall` with the same arguments returns a skill, or does not, with all that its score rests on.
+
+        A skill is left out below `min_score`, below the policy's floor of semantic evidence, or because `top_k` others
+        fit better. Raises `SkillNotFoundError` if there is no such skill or it has expired, `InputError`.
+        """
+        return await asyncio.to_thread(self.sync.why, skill_id, context, top_k, min_score)
 
     async def feedback(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -60,6 +61,7 @@ class Embedding:
     def __init__(self, embedder: Embedder, text: str, name: str = "") -> None:
         self._embedder, self._text, self._name = embedder, text, Path(name).name or _name(embedder)
         self._stamp: EmbeddingStamp | None = None
+        self._lock = threading.Lock()
 
     @property
     def stamp(self) -> EmbeddingStamp:
@@ -78,7 +80,9 @@ class Embedding:
     def encode(self, texts: Sequence[str]) -> Vector:
         """Unit vectors, float32, shape (texts, dimension); a vector of zeros stays one."""
         try:
-            raw = np.asarray(self._embedder.encode(list(texts)), np.float64)
+            with self._lock:  # not every model may be asked from several threads at once
+                answer = np.asarray(self._embedder.encode(list(texts)))
+            raw = answer.astype(np.float64, casting="same_kind")
         except Exception as error:  # any embedder may raise anything
             raise EmbeddingError(f"The embedder {self._name} failed: {error}") from error
         if raw.ndim != 2 or len(raw) != len(texts) or not raw.shape[1]:
@@ -87,7 +91,14 @@ class Embedding:
             )
         if not np.isfinite(raw).all():
             raise EmbeddingError(f"The embedder {self._name} gave numbers that are not finite.")
-        norms = np.linalg.norm(raw, axis=1, keepdims=True)
+        if self._stamp is not None and raw.shape[1] != self._stamp.dimension:
+            raise EmbeddingError(
+                f"The embedder {self._name} gave {raw.shape[1]} dimensions, after {self._stamp.dimension} before."
+            )
+        with np.errstate(over="ignore"):
+            norms = np.linalg.norm(raw, axis=1, keepdims=True)
+        if not np.isfinite(norms).all():
+            raise EmbeddingError(f"The embedder {self._name} gave numbers that are too large.")
         return (raw / np.where(norms > 0, norms, 1.0)).astype(np.float32)
 
     def check(self, stored: EmbeddingStamp | None, location: str) -> None:
@@ -106,9 +117,9 @@ class Embedding:
             "Open it with the model it was made with, or embed everything anew with `brain reembed`."
         )
 
-    def note(self, store: Store) -> None:
+    def note(self, store: Store, operation: str) -> None:
         """Notes the stamp in a store that holds no vectors yet; raises `EmbeddingError` if another one is noted."""
-        noted = store.embedding_stamp() or store.set_embedding_stamp(self.stamp, None)
+        noted = store.embedding_stamp() or store.set_embedding_stamp(self.stamp, None, operation=operation)
         self.check(noted, store.location)
 
 

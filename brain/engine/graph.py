@@ -34,7 +34,7 @@ class SkillGraph:
 
     def save_skills(self, skills: list[Skill]) -> None:
         """Writes many skills in one transaction: all or none."""
-        self._store.save_many([self._memory.draft(skill) for skill in skills])
+        self._store.save_many(self._memory.drafts(skills), operation=new_operation())
 
     def get_skill(self, skill_id: str) -> Skill | None:
         """The live skill with this id, or None."""
@@ -43,7 +43,7 @@ class SkillGraph:
 
     def delete_skill(self, skill_id: str) -> bool:
         """Removes a live skill with its steps, history and edges; whether there was one."""
-        return self._store.delete(check_identifier(skill_id, "skill id"))
+        return self._store.delete(check_identifier(skill_id, "skill id"), operation=new_operation())
 
     def list_skills(self) -> list[Skill]:
         """All live skills, by id. `iter_skills` does not hold them all at once."""
@@ -75,7 +75,7 @@ class SkillGraph:
         given: dict[str, Any] = {"source": source_id, "target": target_id, "relation": known}
         edge = validated(Edge, given if metadata is None else {**given, "metadata": metadata}, "edge")
         check_size(edge.metadata, "the edge's metadata", self._memory.limits)
-        self._store.add_edge(edge)
+        self._store.add_edge(edge, operation=new_operation())
 
     def get_edges(self, skill_id: str) -> list[Edge]:
         """Edges that start or end at a skill; `direction` says which, `target` is the skill at the other end."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from brain.analysis.abstraction import (
@@ -27,6 +28,24 @@ from brain.model.text import check_spoken_text, digest
 from brain.store.base import Changes, LearnOrder, Observation, reason_for
 
 
+@dataclass(frozen=True)
+class _Told:
+    """One execution as a caller told it: trace, context and outcome."""
+
+    trace: ExecutionTrace
+    context: Context
+    outcome: Outcome
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        return {
+            "execution_trace": self.trace.to_dict(),
+            "context": self.context.to_dict(),
+            "outcome": self.outcome.to_dict(),
+        }
+
+
 class Learner:
     """Learns from executions and from feedback on one skill memory."""
 
@@ -44,16 +63,18 @@ class Learner:
         derived_from: Sequence[str],
     ) -> LearnReceipt:
         """See `Brain.observe`."""
-        trace = validated(ExecutionTrace, execution_trace, "execution_trace")
-        task = self._memory.context(context)
-        ended = validated(Outcome, outcome, "outcome")
-        content = {"execution_trace": trace.to_dict(), "context": task.to_dict(), "outcome": ended.to_dict()}
-        check_size(content, "the trace", self._memory.limits, steps=max(len(trace.steps), len(trace.agents)))
-        skill = self._skill(trace, task, ended, name)
+        told = self._told(execution_trace, context, outcome)
+        skill = self._skill(told, name)
         if skill_id is not None:
             skill = skill.model_copy(update={"id": check_identifier(skill_id, "skill id")})
         used = list(dict.fromkeys(check_identifier(used, "id in derived_from") for used in _listed(derived_from)))
-        return self._carry_out(skill, _observation(content, task, ended, trace_id), used)
+        return self._carry_out(skill, _observation(told, trace_id), used)
+
+    def preview(
+        self, execution_trace: dict[str, Any], context: dict[str, Any], outcome: dict[str, Any], name: str | None
+    ) -> Skill:
+        """See `Brain.preview`."""
+        return self._memory.checked(self._skill(self._told(execution_trace, context, outcome), name))
 
     def feedback(
         self, skill_id: str, context: dict[str, Any], success: bool, adaptations: dict[str, Any] | None
@@ -66,7 +87,7 @@ class Learner:
         )
         check_size(told.to_dict(), "the feedback", self._memory.limits)
         record = SkillTransferRecord(
-            target_context=self._memory.analyzer.analyze(task).to_dict(),
+            target_context=self._memory.analyzer.analyze(task, ask_model=False).to_dict(),
             success=told.success,
             adaptations=told.adaptations,
             timestamp=self._memory.now,
@@ -77,8 +98,16 @@ class Learner:
         verdict = "success" if told.success else "failure"
         return FeedbackReceipt(True, f"The {verdict} was recorded on {skill.name!r}.", skill, skill.version)
 
-    def _skill(self, trace: ExecutionTrace, context: Context, outcome: Outcome, name: str | None) -> Skill:
+    def _told(self, execution_trace: object, context: object, outcome: object) -> _Told:
+        """What was handed in, validated and within the limits. Raises `InputError`."""
+        trace = validated(ExecutionTrace, execution_trace, "execution_trace")
+        told = _Told(trace, self._memory.context(context), validated(Outcome, outcome, "outcome"))
+        check_size(told.content, "the trace", self._memory.limits, steps=max(len(trace.steps), len(trace.agents)))
+        return told
+
+    def _skill(self, told: _Told, name: str | None) -> Skill:
         """The skill that the trace tells, as if nothing like it were stored."""
+        trace, context, outcome = told.trace, told.context, told.outcome
         procedure = extract_procedure(trace)
         if not procedure and not context.task.strip():
             raise InputError(
@@ -115,23 +144,32 @@ class Learner:
     def _carry_out(self, skill: Skill, observation: Observation, used: list[str]) -> LearnReceipt:
         memory = self._memory
         draft = memory.draft(skill, embedded=observation.success)  # a failure creates nothing
-        profile, shape = Profile.from_json(draft.profile), draft.skill.features.shape
+        profile, features = Profile.from_json(draft.profile), draft.skill.features
         assert profile is not None, "a draft carries a profile of this version"
-        memory.refresh()
+
+        def twin() -> str | None:
+            return memory.index.twin(profile, features, skill.skill_type, memory.now)
 
         def find_twin(changes: Changes) -> str | None:
+            """Looks again, under the store's lock, only if something changed since the look before it."""
+            if not changes:
+                return known
             memory.index.apply(changes)
-            return memory.index.twin(profile, shape, skill.skill_type, memory.now)
+            return twin()
 
+        memory.refresh()
+        version = memory.index.version
+        known = twin()
         learned = memory.store.learn(
-            LearnOrder(draft, observation, memory.index.version, find_twin, new_operation(), used, memory.policy.ttl)
+            LearnOrder(draft, observation, version, find_twin, new_operation(), used, memory.policy.ttl)
         )
-        version = learned.skill.version if learned.skill else 0
-        return LearnReceipt(learned.outcome, reason_for(learned.outcome, learned.skill), learned.skill, version)
+        written = learned.skill.version if learned.skill else 0
+        return LearnReceipt(learned.outcome, reason_for(learned.outcome, learned.skill), learned.skill, written)
 
 
-def _observation(content: dict[str, Any], context: Context, outcome: Outcome, trace_id: str | None) -> Observation:
-    text = json.dumps(content, sort_keys=True, allow_nan=False)
+def _observation(told: _Told, trace_id: str | None) -> Observation:
+    context, outcome = told.context, told.outcome
+    text = json.dumps(told.content, sort_keys=True, allow_nan=False)
     if trace_id is not None:
         trace_id = check_identifier(trace_id, "trace id")
     key = digest("id", trace_id) if trace_id else digest("content", text)

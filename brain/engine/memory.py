@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import logging
-import uuid
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from brain.analysis.analyzer import ContextAnalyzer
-from brain.analysis.profile import Profile, planned_steps, profile_of_context, profile_of_skill, semantic_text
+from brain.analysis.profile import planned_steps, profile_of_context, profile_of_skill, semantic_text
 from brain.analysis.words import normalise
 from brain.config import Limits
 from brain.engine.embedding import Embedding
 from brain.engine.index import RecallIndex
 from brain.engine.scoring import Query
-from brain.errors import InputError
+from brain.errors import InputError, StoreError
 from brain.model.context import ContextFeatures
 from brain.model.inputs import Context, check_size
 from brain.model.policy import Policy
 from brain.model.record import validated
 from brain.model.skill import Skill
 from brain.model.text import Identifier, digest
-from brain.store.base import Changes, Draft, Store
+from brain.store.base import PAGE, Changes, Draft, Store
 
 log = logging.getLogger(__name__)
 
@@ -62,9 +62,20 @@ class SkillMemory:
 
     def draft(self, skill: object, *, embedded: bool = True) -> Draft:
         """`skill` ready to be written: checked, analysed, embedded if there is an embedder. Raises `InputError`."""
-        checked = self.checked(skill)
-        profile = profile_of_skill(checked)
-        return Draft(checked, profile.to_json(), dedup_key(checked), self._vector_of(checked) if embedded else None)
+        return self.drafts([skill], embedded=embedded)[0]
+
+    def drafts(self, skills: Sequence[object], *, embedded: bool = True) -> list[Draft]:
+        """As `draft`, embedding all of them at once."""
+        checked = [self.checked(skill) for skill in skills]
+        vectors: list[bytes | None] = [None] * len(checked)
+        if self.embedding is not None and embedded and checked:
+            self.embedding.note(self.store, new_operation())
+            texts = [self.embedded_text(skill) for skill in checked]
+            vectors = [vector.tobytes() for vector in self.embedding.encode(texts)]
+        return [
+            Draft(skill, profile_of_skill(skill).to_json(), dedup_key(skill), vector)
+            for skill, vector in zip(checked, vectors, strict=True)
+        ]
 
     def checked(self, skill: object) -> Skill:
         """A validated copy of `skill` in this namespace, its steps numbered. Raises `InputError`."""
@@ -81,12 +92,6 @@ class SkillMemory:
         if not copy.name.strip() and not copy.procedure:
             raise InputError("A skill needs a name or at least one step.")
         return copy
-
-    def _vector_of(self, skill: Skill) -> bytes | None:
-        if self.embedding is None:
-            return None
-        self.embedding.note(self.store)
-        return bytes(self.embedding.encode([self.embedded_text(skill)])[0].tobytes())
 
     def embedded_text(self, skill: Skill) -> str:
         """The text of a skill that is embedded under the policy."""
@@ -127,16 +132,14 @@ class SkillMemory:
         self._read_unread()
 
     def _read_unread(self) -> None:
-        unread = self.index.unread()
-        if unread:
-            found = self.store.get_many(unread)
+        """Analyses, a page at a time, the skills whose text has to be read before they can be scored."""
+        unread, version = self.index.unread(), self.index.version
+        for start in range(0, len(unread), PAGE):
+            page = unread[start : start + PAGE]
+            found = self.store.get_many(page)
             for skill in found:
                 self.index.read(skill, profile_of_skill(skill))
-            self.index.drop(set(unread) - {skill.id for skill in found})
-
-    def profile(self, skill: Skill) -> Profile:
-        """The profile of a skill as it was read."""
-        return profile_of_skill(skill)
+            self.index.drop(set(page) - {skill.id for skill in found}, as_of=version)
 
     # Forgetting
 
@@ -144,7 +147,7 @@ class SkillMemory:
         """Removes every expired skill: {"deleted": N, "checked": M}, M the skills that were stored before."""
         checked = self.store.count()
         deleted = 0
-        while removed := self.store.sweep(SWEEP_BATCH):
+        while removed := self.store.sweep(SWEEP_BATCH, operation=new_operation()):
             deleted += removed
             if progress:
                 progress(removed)
@@ -156,14 +159,16 @@ class SkillMemory:
         if self._sweep_due is not None and now < self._sweep_due:
             return
         self._sweep_due = now + SWEEP_INTERVAL
-        if self.store.claim_sweep(SWEEP_INTERVAL):
-            result = self.sweep()
-            log.debug("Lazy sweep: %s", result)
+        try:
+            if self.store.claim_sweep(SWEEP_INTERVAL, operation=new_operation()):
+                log.debug("Lazy sweep: %s", self.sweep())
+        except StoreError as error:  # what was recalled is good without it
+            log.warning("Expired skills could not be removed now: %s", error)
 
 
 def new_operation() -> str:
     """An id for one write, by which a store knows a repeated attempt."""
-    return uuid.uuid4().hex
+    return secrets.token_urlsafe(9)
 
 
 def dedup_key(skill: Skill) -> str:

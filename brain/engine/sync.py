@@ -12,14 +12,14 @@ from brain.config import Limits, default_location
 from brain.engine.embedding import Embedder, Embedding, load_embedder
 from brain.engine.graph import SkillGraph
 from brain.engine.learning import Learner
-from brain.engine.memory import SkillMemory, check_identifier
+from brain.engine.memory import SkillMemory, check_identifier, new_operation
 from brain.engine.transfer import DEFAULT_MIN_SCORE, DEFAULT_TOP_K, SkillTransferEngine
 from brain.errors import InputError
-from brain.model.candidate import TransferCandidate
+from brain.model.candidate import RecallVerdict, TransferCandidate
 from brain.model.policy import Policy
 from brain.model.receipts import FeedbackReceipt, LearnReceipt
 from brain.model.skill import Skill, utc_now
-from brain.store.base import Clock, Store
+from brain.store.base import Clock, EmbeddingStamp, Store
 from brain.store.location import open_store
 
 log = logging.getLogger(__name__)
@@ -133,12 +133,30 @@ class SyncBrain:
         log.info("%s", receipt.reason)
         return receipt
 
+    def preview(
+        self,
+        execution_trace: dict[str, Any],
+        context: dict[str, Any],
+        outcome: dict[str, Any],
+        skill_name: str | None = None,
+    ) -> Skill:
+        return self._learner.preview(execution_trace, context, outcome, skill_name)
+
     def recall(
         self, context: dict[str, Any], top_k: int = DEFAULT_TOP_K, min_score: float = DEFAULT_MIN_SCORE
     ) -> list[TransferCandidate]:
         found = self.transfer_engine.find_transferable_skills(context, top_k, min_score)
         self._memory.sweep_lazily()
         return found
+
+    def why(
+        self,
+        skill_id: str,
+        context: dict[str, Any],
+        top_k: int = DEFAULT_TOP_K,
+        min_score: float = DEFAULT_MIN_SCORE,
+    ) -> RecallVerdict:
+        return self.transfer_engine.why(skill_id, context, top_k, min_score)
 
     def feedback(
         self,
@@ -185,14 +203,18 @@ class SyncBrain:
         embedding = self._memory.embedding
         if embedding is None:
             raise InputError("There is no embedder to embed with. Open the brain with one.")
-        # The old stamp goes first and the new one comes last: a run that is cut short is noticed at the next open.
-        self._store.set_embedding_stamp(embedding.unfinished_stamp, self._store.embedding_stamp())
         count = 0
         for page in self._store.pages(size=REEMBED_BATCH):
             vectors = embedding.encode([self._memory.embedded_text(skill) for skill in page])
-            self._store.set_vectors([(skill.id, vector.tobytes()) for skill, vector in zip(page, vectors, strict=True)])
+            if not count:  # from here to the end, a run that is cut short is noticed at the next open
+                self._stamp_vectors(embedding.unfinished_stamp)
+            rows = [(skill.id, vector.tobytes()) for skill, vector in zip(page, vectors, strict=True)]
+            self._store.set_vectors(rows, operation=new_operation())
             count += len(page)
             if progress:
                 progress(len(page))
-        self._store.set_embedding_stamp(embedding.stamp, embedding.unfinished_stamp)
+        self._stamp_vectors(embedding.stamp)
         return count
+
+    def _stamp_vectors(self, stamp: EmbeddingStamp) -> None:
+        self._store.set_embedding_stamp(stamp, self._store.embedding_stamp(), operation=new_operation())

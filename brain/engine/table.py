@@ -33,7 +33,8 @@ class SkillTable:
         self._rows_by_digest: dict[str, set[int]] = {}
         self._alive, self._expires = Growing(np.bool_), Growing(np.float64)
         self._transfer, self._confidence = Growing(np.float64), Growing(np.float64)
-        self._shape = Growing(np.int64)
+        self._shape, self._type = Growing(np.int64), Growing(np.int64)
+        self._type_numbers: dict[str, int] = {}
         self._vectors: Growing | None = None
         self._has_vector = Growing(np.bool_)
 
@@ -76,6 +77,7 @@ class SkillTable:
         self._set_numbers(row, entry)
         self._alive.append(True)
         self._shape.append(self._shape_number(entry.shape))
+        self._type.append(self._type_numbers.setdefault(entry.skill_type, len(self._type_numbers)))
         self._append_vector(entry.vector)
 
     def remove(self, skill_id: str) -> None:
@@ -107,7 +109,11 @@ class SkillTable:
 
     def of_type(self, skill_type: str) -> Mask:
         """Which rows have this skill type."""
-        return np.fromiter((entry.skill_type == skill_type for entry in self._entries), bool, len(self._entries))
+        return np.asarray(self._type.values == self._type_numbers.get(skill_type, -1), bool)
+
+    def with_fingerprint(self, fingerprint: str) -> Mask:
+        """Which rows were learned in a context with this fingerprint."""
+        return np.fromiter((entry.fingerprint == fingerprint for entry in self._entries), bool, len(self._entries))
 
     def by_shape(self, per_shape: list[float]) -> Scores:
         """A value for each of `shapes`, spread over the rows that have it."""
@@ -126,7 +132,8 @@ class SkillTable:
 
     def _same_text(self, old: RecallEntry, new: RecallEntry) -> bool:
         same = old.profile == new.profile and old.vector == new.vector
-        return same and old.shape == new.shape and old.skill_type == new.skill_type
+        same_kind = old.skill_type == new.skill_type and old.fingerprint == new.fingerprint
+        return same and same_kind and old.shape == new.shape
 
     def _set_numbers(self, row: int, entry: RecallEntry) -> None:
         expires = parse_time(entry.expires_at).timestamp() if entry.expires_at else np.inf

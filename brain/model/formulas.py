@@ -6,7 +6,7 @@ The Cypher statements compute the same from parameters that carry these constant
 from __future__ import annotations
 
 import math
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 BASE_TTL_HOURS = 168.0
 """One week (guide, "TTL Formula")."""
@@ -45,5 +45,8 @@ def ttl_hours(usage_count: int, confidence: float) -> float:
 
 
 def expiry(now: datetime, usage_count: int, confidence: float) -> str:
-    """ISO 8601 UTC text of `now` plus the lifetime."""
-    return (now + timedelta(hours=ttl_hours(usage_count, confidence))).isoformat()
+    """ISO 8601 UTC text of `now` plus the lifetime, at most the end of the year 9999."""
+    try:
+        return (now + timedelta(hours=ttl_hours(usage_count, confidence))).isoformat()
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC).isoformat()

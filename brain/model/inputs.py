@@ -116,7 +116,7 @@ def check_recallable(context: Context) -> None:
 
 
 def _measure(value: Any) -> tuple[int, int]:
-    """Bytes of all text (keys too) and levels of nesting, without recursion."""
+    """Bytes of all text (keys too; a number counts 8) and levels of nesting, without recursion."""
     size, depth, pending = 0, 0, [(value, 0)]
     while pending:
         item, level = pending.pop()
@@ -127,4 +127,6 @@ def _measure(value: Any) -> tuple[int, int]:
             pending += [(key, level) for key in item] + [(v, level + 1) for v in item.values()]
         elif isinstance(item, list | tuple):
             pending += [(v, level + 1) for v in item]
+        elif item is not None:
+            size += 8
     return size, depth

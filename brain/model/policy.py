@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
+from brain.errors import InputError
 from brain.model.context import UNKNOWN
 
 STRUCTURAL_WEIGHT, SEMANTIC_WEIGHT, TRANSFER_WEIGHT, CONFIDENCE_WEIGHT = 0.35, 0.25, 0.25, 0.15
@@ -46,6 +47,16 @@ class Policy:
     duplicates: Literal["procedure", "guide"] = "procedure"
     transfer: Literal["rate", "smoothed"] = "rate"
     ttl: bool = True
+
+    def __post_init__(self) -> None:
+        for name, kind in get_type_hints(type(self)).items():
+            value = getattr(self, name)
+            if get_origin(kind) is Literal and value not in get_args(kind):
+                raise InputError(f"Policy.{name} must be one of {', '.join(get_args(kind))}, not {value!r}.")
+        if not 0.0 <= self.floor <= 1.0:
+            raise InputError(f"Policy.floor must be a number from 0 to 1, not {self.floor!r}.")
+        if self.least_names < 0:
+            raise InputError(f"Policy.least_names must be at least 0, not {self.least_names!r}.")
 
     @classmethod
     def guide(cls) -> Policy:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from brain.errors import SkillNotFoundError
 from brain.model.context import Shape
 from brain.model.receipts import LearnOutcome
 from brain.model.relations import Edge, Relation
@@ -36,6 +37,7 @@ class RecallEntry:
     transfer_count: int
     transfer_successes: int
     expires_at: str
+    fingerprint: str
     profile: str | None
     vector: bytes | None = field(default=None, repr=False)
 
@@ -165,19 +167,19 @@ class Store(Protocol):
     def save(self, draft: Draft, *, expected_version: int | None, operation: str) -> Skill:
         """Writes the whole skill, new or in place of the stored one. Raises `ConflictError` on another version."""
 
-    def save_many(self, drafts: Sequence[Draft]) -> None:
+    def save_many(self, drafts: Sequence[Draft], *, operation: str) -> None:
         """`save` of many skills, all or none, without expected versions."""
 
-    def delete(self, skill_id: str) -> bool:
+    def delete(self, skill_id: str, *, operation: str) -> bool:
         """Removes the skill with its edges; whether there was one."""
 
-    def add_edge(self, edge: Edge) -> None:
+    def add_edge(self, edge: Edge, *, operation: str) -> None:
         """Writes `edge` (direction "out"), or its metadata if it is there. Raises `SkillNotFoundError`."""
 
-    def sweep(self, limit: int) -> int:
+    def sweep(self, limit: int, *, operation: str) -> int:
         """Removes at most `limit` expired skills; how many."""
 
-    def claim_sweep(self, interval: timedelta) -> bool:
+    def claim_sweep(self, interval: timedelta, *, operation: str) -> bool:
         """Whether the last lazy sweep is at least `interval` ago; if so, notes the present one."""
 
     def get_many(self, skill_ids: Sequence[str]) -> list[Skill]:
@@ -207,17 +209,36 @@ class Store(Protocol):
     def embedding_stamp(self) -> EmbeddingStamp | None:
         """Which vectors are stored; None before the first."""
 
-    def set_embedding_stamp(self, stamp: EmbeddingStamp, replaces: EmbeddingStamp | None) -> EmbeddingStamp:
+    def set_embedding_stamp(
+        self, stamp: EmbeddingStamp, replaces: EmbeddingStamp | None, *, operation: str
+    ) -> EmbeddingStamp:
         """Notes `stamp` if `replaces` is what is noted; returns what is noted afterwards."""
 
-    def set_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
+    def set_vectors(self, vectors: Sequence[tuple[str, bytes]], *, operation: str) -> None:
         """Replaces the vectors of these skills."""
 
 
-def count_use(skill: Skill, success: bool, now: datetime, ttl: bool) -> None:
-    """Counts one use on `skill`. One that never expires still never expires after it."""
+def all_of(skill_ids: Sequence[str], found: Sequence[Skill], namespace: str) -> list[Skill]:
+    """`found`, if it holds every one of `skill_ids`; raises `SkillNotFoundError` for the first that is missing."""
+    there = {skill.id for skill in found}
+    for skill_id in skill_ids:
+        if skill_id not in there:
+            raise SkillNotFoundError(skill_id, namespace)
+    return list(found)
+
+
+def needs_all(since: int, version: int, complete_since: int) -> bool:
+    """Whether a reader at `since` must read everything: it never did, is too far behind, or the store was replaced."""
+    return since == 0 or since < complete_since or since > version
+
+
+def count_use(skill: Skill, success: bool, now: datetime, ttl: bool, record: SkillTransferRecord | None = None) -> None:
+    """Counts one use on `skill`, with its record if it was a transfer. One that never expires still never does."""
     expires_at = skill.expires_at
-    skill.record_usage(success, now)
+    if record is None:
+        skill.record_usage(success, now)
+    else:
+        skill.record_transfer(record.model_copy(update={"confidence": skill.confidence}))
     if not ttl or not expires_at:
         skill.expires_at = expires_at
 
@@ -234,10 +255,13 @@ def reason_for(outcome: LearnOutcome, skill: Skill | None) -> str:
     }[outcome]
 
 
-def edges_of_derivation(skill: Skill, used: Sequence[Skill]) -> list[Edge]:
-    """DERIVES_FROM from `skill` to each used one, and TRANSFERRED_TO back where the domain differs; none to itself."""
+def edges_of_derivation(skill: Skill, used: Sequence[Skill], success: bool) -> list[Edge]:
+    """DERIVES_FROM from `skill` to each used one, and TRANSFERRED_TO back where the domain differs; none to itself.
+
+    A failure connects nothing: the used skills did not lead to it.
+    """
     edges = []
-    for source in used:
+    for source in used if success else ():
         if source.id == skill.id:
             continue
         edges.append(Edge(source=skill.id, target=source.id, relation=Relation.DERIVES_FROM))

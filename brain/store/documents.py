@@ -55,6 +55,7 @@ def read_entry(row: Mapping[str, Any], location: str) -> RecallEntry | None:
             int(row["transfer_count"]),
             int(row["transfer_successes"]),
             row["expires_at"],
+            str(row["fingerprint"]),
             row["profile"],
             _vector(row["vector"], row["id"], location),
         )

@@ -53,8 +53,13 @@ def _sqlite_path(location: str, rest: str) -> str:
     path = rest.removeprefix("/")
     if path == rest or not path.strip("/ "):
         raise LocationError(f"{location!r} names no file. Three slashes and a path: {_EXAMPLES}.", location)
+    if "\0" in path:
+        raise LocationError(f"{location!r} holds a NUL character. Name a file.", location)
     if "?" in path:
         raise LocationError(
             f"{location!r} holds a '?'. A location of SQLite takes no options; name the file.", location
         )
-    return str(Path(path).expanduser())
+    try:
+        return str(Path(path).expanduser().absolute())
+    except (RuntimeError, ValueError) as error:
+        raise LocationError(f"{location!r} cannot be used ({error}). Check the path.", location) from None

@@ -9,13 +9,13 @@ A file holds statements, each with this head:
     MATCH …
 
 `//` is `--` in SQL files. `try` is optional there. Whatever `$parameter` the text names is a parameter.
-`{{relation}}` and `{{depth}}` are the only two places that the code may fill in, each from a closed set.
+`{{relation}}` is the only place that the code may fill in, from the six relations.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,7 +29,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _PARAMETER = {".cypher": re.compile(r"\$([a-z_][a-z0-9_]*)"), ".sql": re.compile(r":([a-z_][a-z0-9_]*)")}
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
-SLOTS = frozenset({"relation", "depth"})
+SLOTS = frozenset({"relation"})
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,14 @@ class Statement:
     text: str
     parameters: frozenset[str]
     source: str
+
+    def check(self, given: Collection[str], mode: str) -> None:
+        """Raises `StatementError` unless exactly the parameters that the text names are given, and reads only read."""
+        if mode == "read" and self.mode == "write":
+            raise StatementError(f"{self.source}: {self.name!r} writes, and is run in a transaction that reads.")
+        if self.parameters != set(given):
+            wrong = ", ".join(sorted(self.parameters ^ set(given)))
+            raise StatementError(f"{self.source}: {self.name!r} is given other parameters than it names: {wrong}.")
 
     def filled(self, **slots: str) -> str:
         """The text with its slots filled in; every slot must be given."""

@@ -1,5 +1,7 @@
 -- One row a skill: the document holds every field; the columns beside it are what statements search and recall reads.
 -- Times are microseconds since 1970, UTC. `changed` is the namespace's version at the skill's last write.
+PRAGMA application_id = 0x42524E31;
+
 CREATE TABLE namespace (
     name TEXT PRIMARY KEY,
     version INTEGER NOT NULL DEFAULT 0,
@@ -17,7 +19,9 @@ CREATE TABLE skill (
     transfer_count INTEGER NOT NULL,
     transfer_successes INTEGER NOT NULL,
     document TEXT NOT NULL,
+    version INTEGER NOT NULL,
     shape TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
     profile TEXT,
     vector BLOB,
     dedup_key TEXT,
@@ -58,6 +62,7 @@ CREATE INDEX edge_target_lookup ON edge (namespace, target);
 CREATE TABLE trace (
     namespace TEXT NOT NULL,
     key TEXT NOT NULL,
+    skill_id TEXT NOT NULL,
     trace_id TEXT NOT NULL,
     content TEXT NOT NULL,
     domain TEXT NOT NULL,
@@ -65,7 +70,6 @@ CREATE TABLE trace (
     success INTEGER NOT NULL,
     quality REAL NOT NULL,
     seen_at INTEGER NOT NULL,
-    skill_id TEXT NOT NULL,
     PRIMARY KEY (namespace, key, skill_id)
 ) WITHOUT ROWID;
 CREATE INDEX trace_skill_lookup ON trace (namespace, skill_id);

@@ -28,6 +28,11 @@ class SqliteRaw:
             kind: self.run(f"SELECT count(*) FROM {kind} WHERE namespace = ?", self._namespace)[0][0] for kind in kinds
         }
 
+    def clear_everything(self):
+        """Empties the store behind the back of whoever has it open."""
+        for table in ("skill", "namespace", "tag", "edge", "trace", "deletion"):
+            self.run(f"DELETE FROM {table}")
+
     def damage_text(self, skill_id):
         """Makes the skill unreadable."""
         self.run("UPDATE skill SET document = '{broken' WHERE id = ?", skill_id)
@@ -123,3 +128,8 @@ class Neo4jRaw:
         mine += [f"MATCH (n:{label} {{namespace: $namespace}})" for label in SHARED]
         for match in mine:
             self.run(f"{match} CALL (n) {{ DETACH DELETE n }} IN TRANSACTIONS OF 5000 ROWS")
+
+    def clear_everything(self):
+        """Empties the namespace behind the back of whoever has it open."""
+        self.clear()
+        self.run("MATCH (n:Namespace {name: $namespace}) DELETE n")

@@ -1,5 +1,6 @@
 """Do writers at the same time lose nothing and make nothing twice, on every store?"""
 
+import hashlib
 import multiprocessing
 import threading
 from collections import Counter
@@ -7,6 +8,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
+from brain import LearnOutcome, Skill
 from brain.errors import ConflictError
 from tests.contract.raw import raw
 from tests.contract.samples import BREAD, bread, execution, ids, skill
@@ -184,3 +186,47 @@ def test_edges_added_from_both_ends_at_once_are_all_there(place, clock):
 
     in_threads(len(names), work)
     assert all(len(brain.skill_graph.get_edges(name)) == 10 for name in names)
+
+
+def made_up_words(*seed):
+    """Four words that no other seed has, without digits."""
+    letters = str.maketrans("0123456789", "qrstuvwxyz")
+    digest = hashlib.sha256(repr(seed).encode()).hexdigest().translate(letters)
+    return [digest[i : i + 8] for i in range(0, 32, 8)]
+
+
+def test_parallel_learning_raises_the_version_by_one_each_and_no_view_misses_a_skill(place, clock):
+    brain, other = place.open(clock=clock), place.open(clock=clock)
+    brain.recall({"task": "warm up"})
+    other.recall({"task": "warm up"})
+    before = brain.skill_graph._store.changes(0).version
+
+    def teach(worker):
+        for i in range(6):
+            words = made_up_words(worker, i)
+            observed = execution(" ".join(words), f"fetch {words[0]}", f"weigh {words[1]}", domain="d")
+            outcome = brain.observe(**observed)
+            assert outcome.outcome == LearnOutcome.CREATED
+            brain.feedback(outcome.skill.id, {}, True)
+            other.recall({"task": " ".join(words)})
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(teach, range(8)))
+    stored = {skill.id for skill in brain.get_skills()}
+    assert len(stored) == 48
+    assert brain.skill_graph._store.changes(0).version == before + 96
+    for view in (brain, other):
+        view.recall({"task": "alpha"})
+        view.recall({"task": "alpha"})
+        assert {entry.id for entry, _ in view._memory.index._table.entries()} == stored
+
+
+def test_a_store_that_was_replaced_is_noticed_by_an_open_brain(place, clock):
+    brain = place.open(clock=clock)
+    for i in range(5):
+        brain.skill_graph.save_skill(Skill(name=f"old {i}", procedure=[{"action": f"old step {i}"}]))
+    brain.recall({"task": "old step"})
+    raw(place).clear_everything()
+    fresh = place.open(clock=clock)
+    fresh.observe({"steps": ["knead the dough"]}, {"task": "bake sourdough bread"}, {"success": True})
+    assert [c.skill.task for c in brain.recall({"task": "bake sourdough bread"})] == ["bake sourdough bread"]

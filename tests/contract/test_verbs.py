@@ -20,6 +20,8 @@ VERBS = (
     "iter_skills",
     "cleanup_expired_skills",
     "reembed",
+    "preview",
+    "why",
 )
 ATTRIBUTES = ("skill_graph", "transfer_engine", "context_analyzer", "location", "namespace")
 

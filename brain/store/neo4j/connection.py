@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -15,6 +17,7 @@ from neo4j.exceptions import (
     ClientError,
     ConfigurationError,
     DriverError,
+    IncompleteCommit,
     Neo4jError,
     ServiceUnavailable,
     SessionExpired,
@@ -31,6 +34,12 @@ CONNECT_SECONDS = 10.0
 OLDEST_SERVER = (5, 26)
 """The oldest Neo4j that every statement is tested on."""
 
+OPERATIONS_KEPT = 512
+"""Latest writes of a namespace that are remembered, so that a retried one counts once.
+
+A retry comes within a second or two of the loss; 8 busy writers make some 300 writes a second together.
+"""
+
 Result = TypeVar("Result")
 Row = dict[str, Any]
 
@@ -38,14 +47,18 @@ Row = dict[str, Any]
 class Transaction:
     """Named statements inside one transaction."""
 
-    def __init__(self, transaction: ManagedTransaction, statements: dict[str, Statement], namespace: str) -> None:
-        self._transaction, self._statements, self._namespace = transaction, statements, namespace
+    def __init__(
+        self, transaction: ManagedTransaction, statements: dict[str, Statement], namespace: str, mode: str
+    ) -> None:
+        self._transaction, self._statements = transaction, statements
+        self._namespace, self._mode = namespace, mode
 
     def rows(self, name: str, /, *, slots: dict[str, str] | None = None, **parameters: Any) -> list[Row]:
         """All rows of a statement; `namespace` is filled in."""
         statement = self._statements[name]
         if "namespace" in statement.parameters:
             parameters["namespace"] = self._namespace
+        statement.check(parameters, self._mode)
         return self._transaction.run(statement.filled(**(slots or {})), parameters).data()
 
     def row(self, name: str, /, *, slots: dict[str, str] | None = None, **parameters: Any) -> Row | None:
@@ -54,11 +67,21 @@ class Transaction:
         return rows[0] if rows else None
 
 
+@dataclass(frozen=True)
+class Lock:
+    """The state of the namespace whose lock a write holds; `repeated` says that this write was committed before."""
+
+    version: int
+    complete_since: int
+    repeated: bool
+
+
 class Connection:
     """One driver for one database, safe to use from many threads."""
 
     def __init__(self, location: str, shown: str, namespace: str, auth: Any = None) -> None:
         self._shown, self._namespace = shown, namespace
+        self._process, self._closed = os.getpid(), False
         self._statements = load(data_folder("cypher"), "*.cypher")
         parts = urlsplit(location)
         self._database = parse_qs(parts.query).get("database", [os.environ.get("NEO4J_DATABASE")])[0]
@@ -81,17 +104,59 @@ class Connection:
 
     def close(self) -> None:
         """Closes every connection; closing twice is fine."""
+        self._closed = True
         self._driver.close()
 
     def read(self, work: Callable[[Transaction], Result]) -> Result:
         """Runs `work` in a read transaction, again if the connection was lost."""
-        with self._errors(), self._session(neo4j.READ_ACCESS) as session:
-            return session.execute_read(lambda tx: work(Transaction(tx, self._statements, self._namespace)))
 
-    def write(self, work: Callable[[Transaction], Result]) -> Result:
-        """Runs `work` in a write transaction, again after a lost connection or a deadlock."""
-        with self._errors(), self._session(neo4j.WRITE_ACCESS) as session:
-            return session.execute_write(lambda tx: work(Transaction(tx, self._statements, self._namespace)))
+        def reading(tx: ManagedTransaction) -> Result:
+            return work(Transaction(tx, self._statements, self._namespace, "read"))
+
+        return self._managed(neo4j.READ_ACCESS, lambda session: session.execute_read(reading))
+
+    def write(self, work: Callable[[Transaction, Lock], Result], operation: str) -> Result:
+        """Runs `work` in a write transaction that holds the namespace's lock, again after a lost connection.
+
+        `work` is told whether `operation` was committed before, so that it only reads then.
+        """
+
+        def locked(tx: ManagedTransaction) -> Result:
+            transaction = Transaction(tx, self._statements, self._namespace, "write")
+            row = transaction.row("lock_namespace", operation=operation, kept=OPERATIONS_KEPT)
+            assert row
+            return work(transaction, Lock(**row))
+
+        return self._managed(neo4j.WRITE_ACCESS, lambda session: session.execute_write(locked))
+
+    def write_schema(self, work: Callable[[Transaction], Result]) -> Result:
+        """Runs `work` on the history of the schema, which is no namespace's."""
+
+        def writing(tx: ManagedTransaction) -> Result:
+            return work(Transaction(tx, self._statements, self._namespace, "write"))
+
+        return self._managed(neo4j.WRITE_ACCESS, lambda session: session.execute_write(writing))
+
+    def _managed(self, access: str, call: Callable[[neo4j.Session], Result]) -> Result:
+        """Runs `call`, and again when the connection broke while the server was committing.
+
+        The driver cannot know then whether it did; we can, because the operation is noted with what it wrote.
+        """
+        if os.getpid() != self._process:
+            raise StoreError(
+                f"{self._shown} was opened by another process. Open the brain after the fork.", self._shown
+            )
+        if self._closed:
+            raise StoreError(f"{self._shown} was closed. Open the brain again.", self._shown)
+        deadline = time.monotonic() + RETRY_SECONDS
+        with self._errors():
+            while True:
+                try:
+                    with self._session(access) as session:
+                        return call(session)
+                except IncompleteCommit:
+                    if time.monotonic() > deadline:
+                        raise
 
     def schema(self, text: str) -> None:
         """Runs one schema statement in a transaction of its own."""
@@ -131,7 +196,11 @@ class Connection:
                 "Give them as user:password@ in the location or in NEO4J_USERNAME and NEO4J_PASSWORD.",
                 self._shown,
             ) from error
-        except (ServiceUnavailable, SessionExpired, TransientError, OSError) as error:
+        except TransientError as error:
+            raise StoreUnavailableError(
+                f"{self._shown} is too busy ({_words(error)}). Try again.", self._shown
+            ) from error
+        except (ServiceUnavailable, SessionExpired, OSError) as error:
             raise StoreUnavailableError(
                 f"{self._shown} does not answer ({_words(error)}). "
                 "Check that the server runs and the address is right; `brain neo4j start` starts a local one.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,9 @@ log = logging.getLogger(__name__)
 
 Properties = dict[str, Any]
 
+WRITE_BATCH = 200
+"""Skills written by one statement."""
+
 _SKILL_FIELDS = (
     "id name description skill_type confidence usage_count success_rate created_at updated_at transfer_count "
     "transfer_successes namespace version".split()
@@ -26,9 +29,19 @@ _SKILL_FIELDS = (
 _JSON_FIELDS = frozenset({"source_context", "parameters", "target_context", "adaptations"})
 
 
-def skill_row(
-    draft: Draft, skill: Skill, *, dedup_key: str | None, operations: Sequence[str], traces: Sequence[Observation] = ()
-) -> Properties:
+def batches(drafts: Sequence[Draft]) -> Iterator[list[Draft]]:
+    """At most `WRITE_BATCH` drafts at a time, no skill twice in one: a second version is written after the first."""
+    batch: dict[str, Draft] = {}
+    for draft in drafts:
+        if draft.skill.id in batch or len(batch) == WRITE_BATCH:
+            yield list(batch.values())
+            batch = {}
+        batch[draft.skill.id] = draft
+    if batch:
+        yield list(batch.values())
+
+
+def skill_row(draft: Draft, skill: Skill, *, dedup_key: str | None, traces: Sequence[Observation] = ()) -> Properties:
     """One row of `write_skills`: the properties of the skill and of everything around it."""
     prefix = f"{skill.namespace}/{skill.id}"
     oldest = skill.transfer_count - len(skill.transfer_history)
@@ -43,9 +56,9 @@ def skill_row(
             "source_context": _text(skill.source_context),
             "expires_at": parse_time(skill.expires_at) if skill.expires_at else None,
             "extra": _extra(skill),
+            "fingerprint": skill.fingerprint(),
             "profile": draft.profile,
             "vector": draft.vector,
-            "operations": list(operations),
         },
         "shape": _shape(skill.features.shape),
         "tags": [{"key": digest(tag), "name": tag, "order": i} for i, tag in enumerate(skill.tags)],

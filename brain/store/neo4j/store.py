@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
-from brain.errors import ConflictError, SkillNotFoundError
+from brain.errors import ConflictError
 from brain.model import formulas
 from brain.model.receipts import LearnOutcome
 from brain.model.relations import Edge, Relation
@@ -23,21 +23,21 @@ from brain.store.base import (
     Learned,
     LearnOrder,
     Migration,
+    RecallEntry,
+    all_of,
     edges_of_derivation,
+    needs_all,
 )
 from brain.store.documents import read_edges, read_entry
 from brain.store.location import without_password
 from brain.store.migrations import MigrationFile
-from brain.store.neo4j.connection import Connection, Row, Transaction
-from brain.store.neo4j.rows import entry_row, read_skill, skill_row, trace_row, transfer_row
+from brain.store.neo4j.connection import Connection, Lock, Row, Transaction
+from brain.store.neo4j.rows import batches, entry_row, read_skill, skill_row, trace_row, transfer_row
 from brain.store.statements import data_folder
+from brain.store.walk import breadth_first
 
 DELETIONS_KEPT = 1_000
 """Deletions remembered one by one; a reader that is further behind reads everything anew."""
-OPERATIONS_KEPT = 64
-"""Latest writes of a skill that are remembered, so that a retried one counts once."""
-WRITE_BATCH = 200
-"""Skills written by one statement."""
 
 
 class Neo4jStore:
@@ -59,7 +59,7 @@ class Neo4jStore:
         if not any(m.state == "pending" for m in self._usable(self.migrations())):
             return []
         self._connection.schema(self._connection.statement("migration_version_constraint").text)
-        return self._connection.write(self._apply_pending)
+        return self._connection.write_schema(self._apply_pending)
 
     def _files(self) -> tuple[MigrationFile, ...]:
         return migrations.load(data_folder("migrations") / "neo4j")
@@ -87,45 +87,39 @@ class Neo4jStore:
     # Writes
 
     def learn(self, order: LearnOrder) -> Learned:
-        return self._connection.write(lambda tx: self._learn(tx, order))
+        return self._connection.write(lambda tx, lock: self._learn(tx, lock, order), order.operation)
 
-    def _learn(self, tx: Transaction, order: LearnOrder) -> Learned:
-        state = tx.row("lock_namespace")
-        assert state
+    def _learn(self, tx: Transaction, lock: Lock, order: LearnOrder) -> Learned:
         observation = order.observation
+        by_trace = bool(observation.trace_id) or lock.repeated
         found = tx.row(
             "find_twin",
-            trace_key=observation.key if observation.trace_id else "",
+            trace_key=observation.key if by_trace else "",
             dedup_key=order.draft.dedup_key,
-            operation=order.operation,
             now=self.clock(),
         )
         assert found
-        if found["seen"]:
-            return Learned(LearnOutcome.ALREADY_SEEN, self._live(tx, [found["seen"]])[0])
-        if found["repeated"]:  # this very call, committed before its acknowledgement was lost
-            return self._done_before(tx, found["holder"], order)
-        twin_id = found["holder"] or order.find_twin(self._changes(tx, order.seen_version, state))
+        seen = self._live(tx, [found["seen"]]) if found["seen"] else []
+        if lock.repeated:
+            return _learned_before(seen, observation.success)
+        if seen:
+            tx.rows("forget_operation", operation=order.operation)
+            return Learned(LearnOutcome.ALREADY_SEEN, seen[0])
+        twin_id = found["holder"] or order.find_twin(self._changes(tx, order.seen_version, lock))
         if twin_id and not self._live(tx, [twin_id]):  # it cannot be read: a readable twin takes its place
             tx.rows("clear_dedup_key", id=twin_id)
             twin_id = None
         if twin_id is None and not observation.success:
+            tx.rows("forget_operation", operation=order.operation)
             return Learned(LearnOutcome.IGNORED, None)
         used = self._must_live(tx, [skill_id for skill_id in order.derived_from if skill_id != twin_id])
         if twin_id is None:
             outcome, skill = LearnOutcome.CREATED, self._create(tx, order)
         else:
             outcome, skill = self._reinforce(tx, twin_id, order)
-        for edge in edges_of_derivation(skill, used):
+        for edge in edges_of_derivation(skill, used, observation.success):
             self._put_edge(tx, edge)
         return Learned(outcome, skill)
-
-    def _done_before(self, tx: Transaction, skill_id: str, order: LearnOrder) -> Learned:
-        skill = self._live(tx, [skill_id])[0]
-        if skill.version == 1:
-            return Learned(LearnOutcome.CREATED, skill)
-        success = order.observation.success
-        return Learned(LearnOutcome.REINFORCED if success else LearnOutcome.FAILURE_RECORDED, skill)
 
     def _create(self, tx: Transaction, order: LearnOrder) -> Skill:
         draft = order.draft
@@ -134,31 +128,24 @@ class Neo4jStore:
             raise ConflictError(draft.skill.id, 0, stored["version"])
         if stored:
             tx.rows("remove_skills", ids=[draft.skill.id])
-        row = skill_row(
-            draft, draft.skill, dedup_key=draft.dedup_key, operations=[order.operation], traces=[order.observation]
-        )
+        row = skill_row(draft, draft.skill, dedup_key=draft.dedup_key, traces=[order.observation])
         tx.rows("write_skills", rows=[row])
         return self._must_live(tx, [draft.skill.id])[0]
 
     def _reinforce(self, tx: Transaction, skill_id: str, order: LearnOrder) -> tuple[LearnOutcome, Skill]:
         success = order.observation.success
-        self._record_use(
-            tx,
-            skill_id,
-            success,
-            order.ttl,
-            order.operation,
-            traces=[trace_row(order.observation, self.clock())],
-        )
+        traces = [trace_row(order.observation, self.clock())]
+        self._record_use(tx, skill_id, success, order.ttl, traces=traces)
         outcome = LearnOutcome.REINFORCED if success else LearnOutcome.FAILURE_RECORDED
         return outcome, self._must_live(tx, [skill_id])[0]
 
     def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Skill | None:
-        def work(tx: Transaction) -> Skill | None:
-            self._record_use(tx, skill_id, record.success, ttl, operation, transfers=[transfer_row(record)])
+        def work(tx: Transaction, lock: Lock) -> Skill | None:
+            if not lock.repeated:
+                self._record_use(tx, skill_id, record.success, ttl, transfers=[transfer_row(record)])
             return next(iter(self._live(tx, [skill_id])), None)
 
-        return self._connection.write(work)
+        return self._connection.write(work, operation)
 
     def _record_use(
         self,
@@ -166,7 +153,6 @@ class Neo4jStore:
         skill_id: str,
         success: bool,
         ttl: bool,
-        operation: str,
         transfers: Sequence[Row] = (),
         traces: Sequence[Row] = (),
     ) -> None:
@@ -175,35 +161,36 @@ class Neo4jStore:
             id=skill_id,
             success=success,
             renew=ttl,
-            operation=operation,
             now=self.clock(),
             gain=formulas.SUCCESS_GAIN,
             loss=formulas.FAILURE_LOSS,
             base_hours=formulas.BASE_TTL_HOURS,
             kept=TRANSFER_HISTORY_LENGTH,
-            operations_kept=OPERATIONS_KEPT,
             transfers=list(transfers),
             traces=list(traces),
         )
 
     def save(self, draft: Draft, *, expected_version: int | None, operation: str) -> Skill:
-        def work(tx: Transaction) -> Skill:
-            tx.rows("lock_namespace")
-            before = self._stored(tx, [draft.skill.id], operation).get(draft.skill.id)
-            if not (before and before["repeated"]):
-                self._save(tx, [draft], expected_version, operation)
-            version = self._stored(tx, [draft.skill.id])[draft.skill.id]["version"]
-            stored = draft.skill.model_copy(update={"version": version, "namespace": self.namespace})
-            return next(iter(self._live(tx, [draft.skill.id])), stored)  # one saved as expired is hidden at once
+        skill_id = draft.skill.id
 
-        return self._connection.write(work)
+        def work(tx: Transaction, lock: Lock) -> Skill:
+            if not lock.repeated:
+                self._save(tx, [draft], expected_version)
+            version = self._stored(tx, [skill_id])[skill_id]["version"]
+            hidden = draft.skill.model_copy(update={"version": version, "namespace": self.namespace})
+            return next(iter(self._live(tx, [skill_id])), hidden)  # one saved as expired is hidden at once
 
-    def save_many(self, drafts: Sequence[Draft]) -> None:
-        self._connection.write(lambda tx: self._save(tx, drafts, None, ""))
+        return self._connection.write(work, operation)
 
-    def _save(self, tx: Transaction, drafts: Sequence[Draft], expected_version: int | None, operation: str) -> None:
-        tx.rows("lock_namespace")
-        for batch in _batches(drafts):
+    def save_many(self, drafts: Sequence[Draft], *, operation: str) -> None:
+        def work(tx: Transaction, lock: Lock) -> None:
+            if not lock.repeated:
+                self._save(tx, drafts, None)
+
+        self._connection.write(work, operation)
+
+    def _save(self, tx: Transaction, drafts: Sequence[Draft], expected_version: int | None) -> None:
+        for batch in batches(drafts):
             stored = self._stored(tx, [draft.skill.id for draft in batch])
             rows = []
             for draft in batch:
@@ -211,7 +198,7 @@ class Neo4jStore:
                 if expected_version is not None and expected_version != (actual or 0):
                     raise ConflictError(draft.skill.id, expected_version, actual)
                 skill = draft.skill.model_copy(update={"version": (actual or 0) + 1, "namespace": self.namespace})
-                rows.append(skill_row(draft, skill, dedup_key=None, operations=[operation] if operation else []))
+                rows.append(skill_row(draft, skill, dedup_key=None))
             expired = [skill_id for skill_id, row in stored.items() if not row["live"]]
             live = [skill_id for skill_id, row in stored.items() if row["live"]]
             if expired:
@@ -220,59 +207,59 @@ class Neo4jStore:
                 tx.rows("clear_skills", ids=live)
             tx.rows("write_skills", rows=rows)
 
-    def delete(self, skill_id: str) -> bool:
-        def work(tx: Transaction) -> bool:
-            tx.rows("lock_namespace")
+    def delete(self, skill_id: str, *, operation: str) -> bool:
+        def work(tx: Transaction, lock: Lock) -> bool:
+            if lock.repeated:
+                return True
             if _live_version(self._stored(tx, [skill_id]).get(skill_id)) is None:
+                tx.rows("forget_operation", operation=operation)
                 return False
             tx.rows("remove_skills", ids=[skill_id])
             tx.rows("note_deletion", id=skill_id, kept=DELETIONS_KEPT)
             return True
 
-        return self._connection.write(work)
+        return self._connection.write(work, operation)
 
-    def add_edge(self, edge: Edge) -> None:
-        def work(tx: Transaction) -> None:
-            tx.rows("lock_namespace")
+    def add_edge(self, edge: Edge, *, operation: str) -> None:
+        def work(tx: Transaction, lock: Lock) -> None:
             self._must_live(tx, [edge.source, edge.target])
             self._put_edge(tx, edge)
 
-        self._connection.write(work)
+        self._connection.write(work, operation)
 
-    def sweep(self, limit: int) -> int:
+    def sweep(self, limit: int, *, operation: str) -> int:
         if not self._connection.read(lambda tx: tx.rows("expired_ids", now=self.clock(), size=1)):
             return 0
 
-        def work(tx: Transaction) -> int:
-            tx.rows("lock_namespace")
+        def work(tx: Transaction, lock: Lock) -> int:
             ids = [row["id"] for row in tx.rows("expired_ids", now=self.clock(), size=limit)]
             tx.rows("remove_skills", ids=ids)
             return len(ids)
 
-        return self._connection.write(work)
+        return self._connection.write(work, operation)
 
-    def claim_sweep(self, interval: timedelta) -> bool:
+    def claim_sweep(self, interval: timedelta, *, operation: str) -> bool:
         now = self.clock()
 
-        def work(tx: Transaction) -> bool:
-            tx.rows("lock_namespace")
-            return bool(tx.rows("claim_sweep", now=now, before=now - interval))
+        def work(tx: Transaction, lock: Lock) -> bool:
+            return lock.repeated or bool(tx.rows("claim_sweep", now=now, before=now - interval))
 
-        return self._connection.write(work)
+        return self._connection.write(work, operation)
 
-    def set_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
+    def set_vectors(self, vectors: Sequence[tuple[str, bytes]], *, operation: str) -> None:
         rows = [{"id": skill_id, "vector": vector} for skill_id, vector in vectors]
-        self._connection.write(lambda tx: tx.rows("set_vectors", rows=rows))
+        self._connection.write(lambda tx, lock: tx.rows("set_vectors", rows=rows), operation)
 
-    def set_embedding_stamp(self, stamp: EmbeddingStamp, replaces: EmbeddingStamp | None) -> EmbeddingStamp:
-        def work(tx: Transaction) -> EmbeddingStamp:
-            tx.rows("lock_namespace")
+    def set_embedding_stamp(
+        self, stamp: EmbeddingStamp, replaces: EmbeddingStamp | None, *, operation: str
+    ) -> EmbeddingStamp:
+        def work(tx: Transaction, lock: Lock) -> EmbeddingStamp:
             row = tx.row("set_embedding", stamp=stamp.to_json(), replaces=replaces.to_json() if replaces else None)
             noted = EmbeddingStamp.from_json(row["embedding"] if row else None)
             assert noted
             return noted
 
-        return self._connection.write(work)
+        return self._connection.write(work, operation)
 
     # Reads
 
@@ -309,32 +296,31 @@ class Neo4jStore:
         if not self._live(tx, [skill_id]):
             return []
         relations = [relation.value] if relation else [known.value for known in Relation]
-        distance, frontier = {skill_id: 0}, [skill_id]
-        for depth in range(1, max_depth + 1):
-            rows = tx.rows("neighbours", ids=frontier, relations=relations, now=self.clock())
-            frontier = [row["id"] for row in rows if row["id"] not in distance]
-            if not frontier:
-                break
-            distance.update(dict.fromkeys(frontier, depth))
-        order = sorted((d, found) for found, d in distance.items() if d)
-        return [(skill, distance[skill.id]) for skill in self._live(tx, [found for _, found in order])]
+
+        def neighbours(ids: Sequence[str]) -> list[str]:
+            rows = tx.rows("neighbours", ids=list(ids), relations=relations, now=self.clock())
+            return [row["id"] for row in rows]
+
+        distance = {other: d for d, other in breadth_first(skill_id, max_depth, neighbours)}
+        return [(skill, distance[skill.id]) for skill in self._live(tx, list(distance))]
 
     def changes(self, since: int) -> Changes:
         def work(tx: Transaction) -> Changes:
             state = tx.row("namespace_state")
-            return self._changes(tx, since, state) if state else Changes(0, ())
+            if state is None:
+                return Changes(0, (), complete=since > 0)
+            return self._changes(tx, since, Lock(state["version"], state["complete_since"], repeated=False))
 
         return self._connection.read(work)
 
     def fetch(self, skill_ids: Sequence[str], since: int) -> tuple[list[Skill], Changes]:
         row = self._connection.read(lambda tx: tx.row("fetch", ids=list(skill_ids), since=since, now=self.clock()))
         assert row
-        complete = since < row["complete_since"]
-        deleted = [] if complete else _deleted_since(row["deletions"], since)
         if row["version"] == since:
             changes = Changes(since, ())
         else:
-            changes = Changes(row["version"], self._entries(row["changed"]), deleted, complete)
+            complete = needs_all(since, row["version"], row["complete_since"])
+            changes = Changes(row["version"], self._entries(row["changed"]), row["deleted"], complete)
         return self._skills(skill_ids, row["skills"]), changes
 
     def summary(self, top: int) -> dict[str, Any]:
@@ -367,23 +353,18 @@ class Neo4jStore:
         return self._skills(skill_ids, row["skills"]) if row else []
 
     def _must_live(self, tx: Transaction, skill_ids: Sequence[str]) -> list[Skill]:
-        found = {skill.id: skill for skill in self._live(tx, skill_ids)}
-        for skill_id in skill_ids:
-            if skill_id not in found:
-                raise SkillNotFoundError(skill_id, self.namespace)
-        return list(found.values())
+        return all_of(skill_ids, self._live(tx, skill_ids), self.namespace)
 
     def _skills(self, skill_ids: Sequence[str], rows: Sequence[Row]) -> list[Skill]:
         found = {row["id"]: row for row in rows}
         read = (read_skill(found[i], self.namespace, self.location) for i in dict.fromkeys(skill_ids) if i in found)
         return [skill for skill in read if skill]
 
-    def _entries(self, rows: Sequence[Row]) -> list[Any]:
+    def _entries(self, rows: Sequence[Row]) -> list[RecallEntry]:
         return [entry for row in rows if (entry := read_entry(entry_row(row), self.location))]
 
-    def _stored(self, tx: Transaction, skill_ids: Sequence[str], operation: str = "") -> dict[str, Row]:
-        rows = tx.rows("stored_versions", ids=list(skill_ids), operation=operation, now=self.clock())
-        return {row["id"]: row for row in rows}
+    def _stored(self, tx: Transaction, skill_ids: Sequence[str]) -> dict[str, Row]:
+        return {row["id"]: row for row in tx.rows("stored_versions", ids=list(skill_ids), now=self.clock())}
 
     def _put_edge(self, tx: Transaction, edge: Edge) -> None:
         tx.rows(
@@ -395,32 +376,24 @@ class Neo4jStore:
             now=self.clock(),
         )
 
-    def _changes(self, tx: Transaction, since: int, state: Row) -> Changes:
-        """What changed; `state` was read before, so that a change in between is seen again and not missed."""
-        if state["version"] == since:
+    def _changes(self, tx: Transaction, since: int, lock: Lock) -> Changes:
+        """What changed; `lock` was read before, so that a change in between is seen again and not missed."""
+        if lock.version == since:
             return Changes(since, ())
-        complete = since == 0 or since < state["complete_since"]
+        complete = needs_all(since, lock.version, lock.complete_since)
         rows = tx.rows("changed_skills", since=0 if complete else since, now=self.clock())
-        deleted = [] if complete else _deleted_since(state["deletions"], since)
-        return Changes(state["version"], self._entries(rows), deleted, complete)
+        deleted = [] if complete else [row["id"] for row in tx.rows("deletions_since", since=since)]
+        return Changes(lock.version, self._entries(rows), deleted, complete)
 
 
-def _batches(drafts: Sequence[Draft]) -> Iterator[list[Draft]]:
-    """At most `WRITE_BATCH` drafts at a time, no skill twice in one: a second version is written after the first."""
-    batch: dict[str, Draft] = {}
-    for draft in drafts:
-        if draft.skill.id in batch or len(batch) == WRITE_BATCH:
-            yield list(batch.values())
-            batch = {}
-        batch[draft.skill.id] = draft
-    if batch:
-        yield list(batch.values())
+def _learned_before(found: Sequence[Skill], success: bool) -> Learned:
+    """What a call did that was committed before its acknowledgement was lost: `found` was learned from its trace."""
+    if not found:
+        return Learned(LearnOutcome.IGNORED, None)
+    if found[0].version == 1:
+        return Learned(LearnOutcome.CREATED, found[0])
+    return Learned(LearnOutcome.REINFORCED if success else LearnOutcome.FAILURE_RECORDED, found[0])
 
 
 def _live_version(stored: Row | None) -> int | None:
     return stored["version"] if stored and stored["live"] else None
-
-
-def _deleted_since(deletions: Sequence[str], since: int) -> list[str]:
-    parts = (entry.split(" ", 1) for entry in deletions)
-    return [skill_id for version, skill_id in parts if int(version) > since]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import queue
 import sqlite3
 import threading
 import time
@@ -11,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from brain.errors import LocationError, StoreError, StoreUnavailableError
-from brain.store.statements import Statement, load
+from brain.store.statements import load
 
 MEMORY = ":memory:"
 BUSY_SECONDS = 60.0
 """How long a writer waits for another one's transaction."""
+APPLICATION_ID = 0x42524E31
+"""Marks a file as ours ("BRN1"); the first migration writes it."""
 OLDEST_SQLITE = (3, 35, 0)
 """The first version with RETURNING."""
 
@@ -23,11 +27,14 @@ Row = tuple[Any, ...]
 
 
 class Connection:
-    """One SQLite connection, shared by the threads of this process, one transaction at a time."""
+    """One writer, one transaction at a time, and as many readers as read at once; in memory only the writer."""
 
     def __init__(self, path: str, location: str) -> None:
-        self._location, self._lock = location, threading.RLock()
+        self._path, self._location = path, location
         self._statements = load(Path(__file__).parent, "*.sql")
+        self._writing, self._active = threading.RLock(), threading.local()
+        self._idle: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
+        self._closed, self._process = False, os.getpid()
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             raise StoreError(
                 f"SQLite {sqlite3.sqlite_version} is too old; 3.35 or newer is needed. Upgrade Python.", location
@@ -35,62 +42,125 @@ class Connection:
         if path != MEMORY:
             _make_folder(Path(path).parent, location)
         with self._errors():
-            self._connection = sqlite3.connect(
-                path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
+            self._writer = self._open()
+            self._check_ours()
             self._use_write_ahead_log()
-            self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._file = self._identity()
 
     def close(self) -> None:
         """Closes the file; closing twice is fine."""
-        with self._lock:
-            self._connection.close()
+        with self._writing:
+            self._closed = True
+            self._writer.close()
+            while not self._idle.empty():
+                self._idle.get().close()
 
     @contextmanager
-    def transaction(self, mode: str) -> Iterator[None]:
-        """One transaction: "write" takes the write lock at once, "read" gives one view of the file."""
-        with self._lock, self._errors():
-            self._connection.execute("BEGIN IMMEDIATE" if mode == "write" else "BEGIN")
+    def transaction(self, mode: str, *, wait: bool = True) -> Iterator[None]:
+        """One transaction: "write" takes the write lock at once, "read" gives one view of the file.
+
+        With `wait=False` a write fails at once if another process is writing.
+        """
+        if os.getpid() != self._process:
+            raise StoreError(
+                f"{self._location} was opened by another process. Open the brain after the fork.", self._location
+            )
+        if mode == "write" and self._file != self._identity():
+            raise StoreUnavailableError(
+                f"{self._location} was removed or replaced while it was open. Open the brain again.", self._location
+            )
+        with self._errors(), self._connection_for(mode) as connection:
+            if not wait:
+                connection.execute("PRAGMA busy_timeout = 0")
             try:
+                connection.execute("BEGIN IMMEDIATE" if mode == "write" else "BEGIN")
+                self._active.connection, self._active.mode = connection, mode
                 yield
-                self._connection.execute("COMMIT")
+                connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
+            finally:
+                self._active.connection = None
+                if not wait:
+                    connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+
+    @contextmanager
+    def _connection_for(self, mode: str) -> Iterator[sqlite3.Connection]:
+        if mode == "write" or self._path == MEMORY:
+            with self._writing:
+                yield self._writer
+            return
+        if self._closed:
+            raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
+        try:
+            reader = self._idle.get_nowait()
+        except queue.Empty:
+            reader = self._open()
+        try:
+            yield reader
+        finally:
+            if self._closed:
+                reader.close()
+            else:
+                self._idle.put(reader)
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Which file the path names now; None if there is none, or it is in memory."""
+        try:
+            found = Path(self._path).stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _check_ours(self) -> None:
+        """Refuses another program's database before anything in it is touched."""
+        (mark,) = self._writer.execute("PRAGMA application_id").fetchone()
+        (tables,) = self._writer.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables and mark != APPLICATION_ID:
+            self._writer.close()
+            raise LocationError(
+                f"{self._location} is another program's database. Choose a file of its own.", self._location
+            )
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
 
     def rows(self, name: str, **parameters: Any) -> list[Row]:
         """All rows of a named statement. Call it inside a transaction."""
-        return self._connection.execute(self._text(name), parameters).fetchall()
+        return self._run(name, parameters).fetchall()
 
     def records(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
         """As `rows`, each a dictionary by column."""
-        cursor = self._connection.execute(self._text(name), parameters)
+        cursor = self._run(name, parameters)
         columns = [column[0] for column in cursor.description]
         return [dict(zip(columns, row, strict=True)) for row in cursor]
 
     def script(self, statements: tuple[str, ...]) -> None:
         """Runs the statements of a migration inside the open transaction."""
         for statement in statements:
-            self._connection.execute(statement)
+            self._active.connection.execute(statement)
 
     def raw(self, text: str, *values: Any) -> list[Row]:
         """Rows of a statement about the schema itself."""
-        return self._connection.execute(text, values).fetchall()
+        rows: list[Row] = self._active.connection.execute(text, values).fetchall()
+        return rows
 
-    def statement(self, name: str) -> Statement:
-        """A named statement."""
-        return self._statements[name]
-
-    def _text(self, name: str) -> str:
-        return self._statements[name].text
+    def _run(self, name: str, parameters: dict[str, Any]) -> sqlite3.Cursor:
+        statement = self._statements[name]
+        statement.check(parameters, self._active.mode)
+        cursor: sqlite3.Cursor = self._active.connection.execute(statement.text, parameters)
+        return cursor
 
     def _use_write_ahead_log(self) -> None:
         """Switching needs the file for itself; another process that opens it at the same moment is waited for."""
         deadline = time.monotonic() + BUSY_SECONDS
         while True:
             try:
-                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._writer.execute("PRAGMA journal_mode = WAL")
                 return
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > deadline:

@@ -18,7 +18,7 @@ SELECT version, complete_since, embedding FROM namespace WHERE name = :namespace
 -- name: note_sweep
 -- Notes the time of a lazy sweep, if the last one is not later than :before.
 -- mode: write
-UPDATE namespace SET swept_at = :now WHERE name = :namespace AND coalesce(swept_at, :before) <= :before RETURNING swept_at;
+UPDATE namespace SET swept_at = :now WHERE name = :namespace AND (coalesce(swept_at, :before) <= :before OR swept_at > :now) RETURNING swept_at;
 
 -- name: set_embedding
 -- Replaces the embedding stamp, if it still is :replaces.
@@ -26,16 +26,20 @@ UPDATE namespace SET swept_at = :now WHERE name = :namespace AND coalesce(swept_
 UPDATE namespace SET embedding = :stamp WHERE name = :namespace AND embedding IS :replaces;
 
 -- name: put_skill
--- Writes a skill, new or in place of the stored one. A dedup key is kept only if it still fits.
+-- Writes a skill, new or in place of the stored one. A dedup key is kept only if it still fits, and a vector that is not
+-- given only if the text is the same.
 -- mode: write
 INSERT INTO skill (namespace, id, skill_type, confidence, usage_count, transfer_count, transfer_successes, document,
-    shape, profile, vector, dedup_key, expires_at, changed)
+    version, shape, fingerprint, profile, vector, dedup_key, expires_at, changed)
 VALUES (:namespace, :id, :skill_type, :confidence, :usage_count, :transfer_count, :transfer_successes, :document,
-    :shape, :profile, :vector, :dedup_key, :expires_at, :changed)
+    :version, :shape, :fingerprint, :profile, :vector, :dedup_key, :expires_at, :changed)
 ON CONFLICT (namespace, id) DO UPDATE SET
     skill_type = excluded.skill_type, confidence = excluded.confidence, usage_count = excluded.usage_count,
     transfer_count = excluded.transfer_count, transfer_successes = excluded.transfer_successes,
-    document = excluded.document, shape = excluded.shape, profile = excluded.profile, vector = excluded.vector,
+    document = excluded.document, version = excluded.version, shape = excluded.shape,
+    fingerprint = excluded.fingerprint, profile = excluded.profile,
+    vector = CASE WHEN excluded.vector IS NULL AND skill.profile = excluded.profile THEN skill.vector
+        ELSE excluded.vector END,
     dedup_key = CASE WHEN skill.dedup_key = :fitting_key THEN skill.dedup_key END,
     expires_at = excluded.expires_at, changed = excluded.changed;
 
@@ -43,7 +47,8 @@ ON CONFLICT (namespace, id) DO UPDATE SET
 -- Writes a skill after a use; what recall reads of its text stays.
 -- mode: write
 UPDATE skill SET confidence = :confidence, usage_count = :usage_count, transfer_count = :transfer_count,
-    transfer_successes = :transfer_successes, document = :document, expires_at = :expires_at, changed = :changed
+    transfer_successes = :transfer_successes, document = :document, version = :version, expires_at = :expires_at,
+    changed = :changed
 WHERE namespace = :namespace AND id = :id;
 
 -- name: put_shape
@@ -84,10 +89,10 @@ UPDATE skill SET dedup_key = NULL WHERE namespace = :namespace AND dedup_key = :
 -- mode: write
 UPDATE skill SET dedup_key = NULL WHERE namespace = :namespace AND dedup_key = :dedup_key;
 
--- name: is_live
--- A row, if a skill is live.
+-- name: live_version
+-- Version of a skill, if it is live.
 -- mode: read
-SELECT 1 FROM skill WHERE namespace = :namespace AND id = :id AND (expires_at IS NULL OR expires_at > :now);
+SELECT version FROM skill WHERE namespace = :namespace AND id = :id AND (expires_at IS NULL OR expires_at > :now);
 
 -- name: skill_by_dedup_key
 -- Id of the skill that holds a dedup key.
@@ -152,7 +157,7 @@ WHERE s.expires_at IS NULL OR s.expires_at > :now;
 -- What recall needs of the live skills written after a version.
 -- mode: read
 SELECT s.id, s.skill_type, h.task_structures, h.cognitive_patterns, h.input_shape, h.output_shape, s.confidence,
-    s.usage_count, s.transfer_count, s.transfer_successes, s.expires_at, s.profile, s.vector
+    s.usage_count, s.transfer_count, s.transfer_successes, s.expires_at, s.fingerprint, s.profile, s.vector
 FROM skill AS s JOIN shape AS h ON h.key = s.shape
 WHERE s.namespace = :namespace AND s.changed > :since AND (s.expires_at IS NULL OR s.expires_at > :now);
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from brain.errors import ConflictError, SkillNotFoundError
+from brain.errors import ConflictError, StoreUnavailableError
 from brain.model.receipts import LearnOutcome
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill, SkillTransferRecord, utc_now
-from brain.model.text import parse_time
 from brain.store import migrations
 from brain.store.base import (
     PAGE,
@@ -23,19 +22,20 @@ from brain.store.base import (
     LearnOrder,
     Migration,
     Observation,
+    all_of,
     count_use,
     edges_of_derivation,
+    needs_all,
 )
-from brain.store.documents import read_document, read_edges, read_entry, write_document
+from brain.store.documents import read_document, read_edges, read_entry
 from brain.store.migrations import MigrationFile
 from brain.store.sqlite.connection import Connection, Row
+from brain.store.sqlite.rows import columns, microseconds, with_expiry
 from brain.store.statements import data_folder
+from brain.store.walk import breadth_first
 
 DELETIONS_KEPT = 10_000
 """Deletions remembered one by one; a reader that is further behind reads everything anew."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 class SqliteStore:
@@ -104,36 +104,31 @@ class SqliteStore:
             else:
                 skill, outcome = self._reinforce(twin, order, version)
             self._note_trace(order.observation, skill.id)
-            for edge in edges_of_derivation(skill, used):
+            for edge in edges_of_derivation(skill, used, order.observation.success):
                 self._put_edge(edge)
             return Learned(outcome, skill)
 
     def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Skill | None:
         with self._connection.transaction("write"):
-            version = self._raise_version()
             found = self._live([skill_id])
             if not found:
                 return None
-            skill = found[0]
-            expires_at = skill.expires_at
-            skill.record_transfer(record.model_copy(update={"confidence": skill.confidence}))
-            if not ttl or not expires_at:
-                skill.expires_at = expires_at
-            return self._write_use(skill, version)
+            count_use(found[0], record.success, record.timestamp, ttl, record)
+            return self._write_use(found[0], self._raise_version())
 
     def save(self, draft: Draft, *, expected_version: int | None, operation: str) -> Skill:
         with self._connection.transaction("write"):
             return self._save(draft, expected_version, self._raise_version())
 
-    def save_many(self, drafts: Sequence[Draft]) -> None:
+    def save_many(self, drafts: Sequence[Draft], *, operation: str) -> None:
         with self._connection.transaction("write"):
             version = self._raise_version()
             for draft in drafts:
                 self._save(draft, None, version)
 
-    def delete(self, skill_id: str) -> bool:
+    def delete(self, skill_id: str, *, operation: str) -> bool:
         with self._connection.transaction("write"):
-            if not self._run("is_live", id=skill_id, now=self._now()):
+            if self._live_version(skill_id) is None:
                 return False
             version = self._raise_version()
             self._remove([skill_id])
@@ -143,13 +138,13 @@ class SqliteStore:
                 self._run("set_complete_since", version=max(row[0] for row in forgotten))
             return True
 
-    def add_edge(self, edge: Edge) -> None:
+    def add_edge(self, edge: Edge, *, operation: str) -> None:
         with self._connection.transaction("write"):
             self._raise_version()
             self._must_live([edge.source, edge.target])
             self._put_edge(edge)
 
-    def sweep(self, limit: int) -> int:
+    def sweep(self, limit: int, *, operation: str) -> int:
         with self._connection.transaction("read"):
             if not self._run("expired_ids", now=self._now(), size=1):
                 return 0
@@ -158,19 +153,24 @@ class SqliteStore:
             self._remove(ids)
             return len(ids)
 
-    def claim_sweep(self, interval: timedelta) -> bool:
+    def claim_sweep(self, interval: timedelta, *, operation: str) -> bool:
         now = self.clock()
-        with self._connection.transaction("write"):
-            self._run("add_namespace")
-            return bool(self._run("note_sweep", now=_microseconds(now), before=_microseconds(now - interval)))
+        try:
+            with self._connection.transaction("write", wait=False):
+                self._run("add_namespace")
+                return bool(self._run("note_sweep", now=microseconds(now), before=microseconds(now - interval)))
+        except StoreUnavailableError:  # somebody is writing: the next recall asks again
+            return False
 
-    def set_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
+    def set_vectors(self, vectors: Sequence[tuple[str, bytes]], *, operation: str) -> None:
         with self._connection.transaction("write"):
             version = self._raise_version()
             for skill_id, vector in vectors:
                 self._run("set_vector", id=skill_id, vector=vector, changed=version)
 
-    def set_embedding_stamp(self, stamp: EmbeddingStamp, replaces: EmbeddingStamp | None) -> EmbeddingStamp:
+    def set_embedding_stamp(
+        self, stamp: EmbeddingStamp, replaces: EmbeddingStamp | None, *, operation: str
+    ) -> EmbeddingStamp:
         with self._connection.transaction("write"):
             self._run("add_namespace")
             self._run("set_embedding", stamp=stamp.to_json(), replaces=replaces.to_json() if replaces else None)
@@ -206,20 +206,9 @@ class SqliteStore:
         with self._connection.transaction("read"):
             if not self._live([skill_id]):
                 return []
-            distance, frontier = {skill_id: 0}, [skill_id]
-            for depth in range(1, max_depth + 1):
-                rows = self._run(
-                    "neighbours",
-                    ids=json.dumps(frontier),
-                    relation=relation.value if relation else None,
-                    now=self._now(),
-                )
-                frontier = sorted(row[0] for row in rows if row[0] not in distance)
-                if not frontier:
-                    break
-                distance.update(dict.fromkeys(frontier, depth))
-            order = sorted((d, found) for found, d in distance.items() if d)
-            return [(skill, distance[skill.id]) for skill in self._live([found for _, found in order])]
+            found = breadth_first(skill_id, max_depth, lambda ids: self._neighbours(ids, relation))
+            distance = {other: d for d, other in found}
+            return [(skill, distance[skill.id]) for skill in self._live(list(distance))]
 
     def changes(self, since: int) -> Changes:
         with self._connection.transaction("read"):
@@ -256,7 +245,7 @@ class SqliteStore:
         return self._connection.rows(name, namespace=self.namespace, **parameters)
 
     def _now(self) -> int:
-        return _microseconds(self.clock())
+        return microseconds(self.clock())
 
     def _raise_version(self) -> int:
         self._run("add_namespace")
@@ -265,17 +254,22 @@ class SqliteStore:
     def _read(self, skill_id: str, document: str) -> Skill | None:
         return read_document(skill_id, document, self.namespace, self.location)
 
+    def _neighbours(self, skill_ids: Sequence[str], relation: Relation | None) -> list[str]:
+        wanted = relation.value if relation else None
+        rows = self._run("neighbours", ids=json.dumps(list(skill_ids)), relation=wanted, now=self._now())
+        return [row[0] for row in rows]
+
     def _live(self, skill_ids: Sequence[str]) -> list[Skill]:
         wanted = list(dict.fromkeys(skill_ids))
         rows: dict[str, str] = dict(self._run("skills_by_id", ids=json.dumps(wanted), now=self._now()))
         return [skill for i in wanted if i in rows and (skill := self._read(i, rows[i]))]
 
+    def _live_version(self, skill_id: str) -> int | None:
+        rows = self._run("live_version", id=skill_id, now=self._now())
+        return int(rows[0][0]) if rows else None
+
     def _must_live(self, skill_ids: Sequence[str]) -> list[Skill]:
-        found = {skill.id: skill for skill in self._live(skill_ids)}
-        for skill_id in skill_ids:
-            if skill_id not in found:
-                raise SkillNotFoundError(skill_id, self.namespace)
-        return list(found.values())
+        return all_of(skill_ids, self._live(skill_ids), self.namespace)
 
     def _used_skills(self, order: LearnOrder, twin: Skill | None) -> list[Skill]:
         return self._must_live([used for used in order.derived_from if not twin or used != twin.id])
@@ -299,9 +293,9 @@ class SqliteStore:
         return live[0] if live else None
 
     def _create(self, draft: Draft, version: int) -> Skill:
-        taken = self._live([draft.skill.id])
-        if taken:
-            raise ConflictError(draft.skill.id, 0, taken[0].version)
+        taken = self._live_version(draft.skill.id)
+        if taken is not None:
+            raise ConflictError(draft.skill.id, 0, taken)
         self._remove([draft.skill.id])
         return self._put(draft, draft.skill, version, dedup_key=draft.dedup_key)
 
@@ -313,15 +307,14 @@ class SqliteStore:
 
     def _write_use(self, skill: Skill, version: int) -> Skill:
         skill.version += 1
-        self._run("update_use", **_columns(skill), changed=version)
+        self._run("update_use", **columns(skill), changed=version)
         return skill
 
     def _save(self, draft: Draft, expected_version: int | None, version: int) -> Skill:
-        stored = self._live([draft.skill.id])
-        actual = stored[0].version if stored else None
+        actual = self._live_version(draft.skill.id)
         if expected_version is not None and expected_version != (actual or 0):
             raise ConflictError(draft.skill.id, expected_version, actual)
-        if not stored:
+        if actual is None:
             self._remove([draft.skill.id])  # an expired one leaves nothing behind
         skill = draft.skill.model_copy(update={"version": (actual or 0) + 1, "namespace": self.namespace})
         return self._put(draft, skill, version, dedup_key=None)
@@ -338,9 +331,10 @@ class SqliteStore:
         )
         self._run(
             "put_skill",
-            **_columns(skill),
+            **columns(skill),
             skill_type=skill.skill_type,
             shape=shape.key,
+            fingerprint=skill.fingerprint(),
             profile=draft.profile,
             vector=draft.vector,
             dedup_key=dedup_key,
@@ -385,32 +379,10 @@ class SqliteStore:
         version, complete_since = state[0][:2] if state else (0, 0)
         if version == since:
             return Changes(version, ())
-        complete = since == 0 or since < complete_since
+        complete = needs_all(since, version, complete_since)
         rows = self._connection.records(
             "changed_skills", namespace=self.namespace, since=0 if complete else since, now=self._now()
         )
-        entries = [entry for row in rows if (entry := read_entry(_with_expiry(row), self.location))]
+        entries = [entry for row in rows if (entry := read_entry(with_expiry(row), self.location))]
         deleted = [] if complete else [row[0] for row in self._run("deletions_since", since=since)]
         return Changes(version, entries, deleted, complete)
-
-
-def _columns(skill: Skill) -> dict[str, Any]:
-    return {
-        "id": skill.id,
-        "confidence": skill.confidence,
-        "usage_count": skill.usage_count,
-        "transfer_count": skill.transfer_count,
-        "transfer_successes": skill.transfer_successes,
-        "document": write_document(skill),
-        "expires_at": _microseconds(parse_time(skill.expires_at)) if skill.expires_at else None,
-    }
-
-
-def _with_expiry(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with its expiry as ISO 8601 text."""
-    expires_at = row["expires_at"]
-    return {**row, "expires_at": "" if expires_at is None else (_EPOCH + expires_at * _MICROSECOND).isoformat()}
-
-
-def _microseconds(time: datetime) -> int:
-    return (time - _EPOCH) // _MICROSECOND

@@ -1,0 +1,122 @@
+"""Which step of one procedure is which of another? `Alignment`: each step beside the one that agrees with it best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+from brain.analysis.languages import Language, language
+from brain.analysis.outline import Line, Outline
+from brain.analysis.vocabulary import covered
+
+SHARE_OF_LARGER = 0.3
+"""What the better covered side of two steps counts beside the mean of both: two steps told as one are still found."""
+
+
+@dataclass(frozen=True)
+class Partners:
+    """Two lines side by side, and how far they agree, 0..1."""
+
+    left: Line
+    right: Line
+    agreement: float
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Two outlines in one language, each step of either side with its partner on the other."""
+
+    left: Outline
+    right: Outline
+
+    @cached_property
+    def language(self) -> Language:
+        """The language of the two."""
+        return language(self.left.language or self.right.language)
+
+    @cached_property
+    def agreements(self) -> list[list[float]]:
+        """Agreement of each step of the left with each of the right."""
+        return [[line_agreement(mine, theirs) for theirs in self.right.steps] for mine in self.left.steps]
+
+    @cached_property
+    def partner_of_left(self) -> list[int]:
+        """For each step of the left the place of the one on the right that agrees best."""
+        return [_best_place(row, i / len(self.agreements)) for i, row in enumerate(self.agreements)]
+
+    @cached_property
+    def partner_of_right(self) -> list[int]:
+        """For each step of the right the place of the one on the left that agrees best."""
+        columns = list(zip(*self.agreements, strict=True))
+        return [_best_place(column, j / len(columns)) for j, column in enumerate(columns)]
+
+    @cached_property
+    def of_left(self) -> list[Partners]:
+        """Each step of the left with its partner."""
+        return [self._partners(i, j) for i, j in enumerate(self.partner_of_left)]
+
+    @cached_property
+    def of_right(self) -> list[Partners]:
+        """Each step of the right with its partner."""
+        return [self._partners(i, j) for j, i in enumerate(self.partner_of_right)]
+
+    @property
+    def partners(self) -> Iterator[Partners]:
+        """The steps of both sides."""
+        return chain(self.of_left, self.of_right)
+
+    @cached_property
+    def tasks(self) -> Partners | None:
+        """The two tasks; None where one is not told."""
+        mine, theirs = self.left.task, self.right.task
+        return Partners(mine, theirs, line_agreement(mine, theirs)) if mine.words and theirs.words else None
+
+    @cached_property
+    def everywhere(self) -> list[Partners]:
+        """Steps and tasks."""
+        return [*self.partners, *([self.tasks] if self.tasks else [])]
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean agreement of the steps with their partners, of both sides alike."""
+        sides = [sum(pair.agreement for pair in side) / len(side) for side in (self.of_left, self.of_right)]
+        return sum(sides) / 2
+
+    @cached_property
+    def least(self) -> float:
+        """The smallest agreement of a step with its partner."""
+        return min(pair.agreement for pair in self.partners)
+
+    @cached_property
+    def coverage(self) -> float:
+        """Share of all words that the other side has as well, wherever; the mean of both sides."""
+        mine, theirs = self.left, self.right
+        return (covered(mine.content, theirs.vocabulary) + covered(theirs.content, mine.vocabulary)) / 2
+
+    @cached_property
+    def new_on_left(self) -> frozenset[str]:
+        """Words that the right has nowhere."""
+        return frozenset(word for word in self.left.content if word not in self.right.vocabulary)
+
+    @cached_property
+    def new_on_right(self) -> frozenset[str]:
+        """Words that the left has nowhere."""
+        return frozenset(word for word in self.right.content if word not in self.left.vocabulary)
+
+    def _partners(self, i: int, j: int) -> Partners:
+        return Partners(self.left.steps[i], self.right.steps[j], self.agreements[i][j])
+
+
+def line_agreement(left: Line, right: Line) -> float:
+    """How far two lines have the same content words, 0..1; lines without any agree if they are equal."""
+    if not left.content or not right.content:
+        return float(left.words == right.words)
+    shares = covered(left.content, right.vocabulary), covered(right.content, left.vocabulary)
+    return SHARE_OF_LARGER * max(shares) + (1 - SHARE_OF_LARGER) * sum(shares) / 2
+
+
+def _best_place(agreements: Sequence[float], position: float) -> int:
+    """Where agreement is largest; of steps that agree alike the one nearest to `position`, 0..1."""
+    return max(range(len(agreements)), key=lambda place: (agreements[place], -abs(place / len(agreements) - position)))

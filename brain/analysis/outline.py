@@ -1,0 +1,143 @@
+"""What does each step of a procedure say? `Outline`: the words of a task and of its steps, line by line.
+
+It is kept in the stored profile, so that two procedures are compared step by step without their texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from brain.analysis.languages import Language, language, language_of
+from brain.analysis.vocabulary import Vocabulary
+from brain.analysis.wordclasses import Word, WordClass, words_of
+from brain.analysis.words import normalise, stem_in
+
+_NEGATION = "!"
+_JAPANESE_PIECE = re.compile("[㐀-鿿]|[ァ-ヿ]{2,}|[a-z0-9]+|[ぁ-ゖ]+")
+_HIRAGANA = re.compile("[ぁ-ゖ]+")
+_CHINESE_PIECE = re.compile("[㐀-鿿]|[a-z0-9]+")
+_ARTICLE = re.compile("^(?:وال|بال|كال|لل|ال|و(?=....))")
+_ELISION = re.compile(r"\b(?:qu|[ldnsjcmt])['’]")
+
+
+@dataclass(frozen=True)
+class Line:
+    """The words of a task or step in order, each its class's letter and what it is compared by; times it says "not"."""
+
+    words: tuple[str, ...]
+    negations: int
+
+    @cached_property
+    def content(self) -> tuple[str, ...]:
+        """What the content words are compared by, in order."""
+        return tuple(word[1:] for word in self.words if word[0] != WordClass.FUNCTION)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The content words, to look others up in."""
+        return Vocabulary(self.content)
+
+    @cached_property
+    def verbs(self) -> frozenset[str]:
+        """The content words that are known to be verbs."""
+        return frozenset(word[1:] for word in self.words if word[0] == WordClass.VERB)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """What all words are compared by, in order."""
+        return tuple(word[1:] for word in self.words)
+
+    def after(self, function_word: str) -> frozenset[str]:
+        """The content words between the first use of `function_word` and the next function word behind them."""
+        if WordClass.FUNCTION + function_word not in self.words:
+            return frozenset()
+        found: list[str] = []
+        start = self.words.index(WordClass.FUNCTION + function_word) + 1
+        for word in self.words[start:]:
+            if word[0] != WordClass.FUNCTION:
+                found.append(word[1:])
+            elif found:
+                break
+        return frozenset(found)
+
+    def to_text(self) -> str:
+        """The form that is stored."""
+        return _NEGATION * self.negations + " ".join(self.words)
+
+    @classmethod
+    def from_text(cls, text: str) -> Line:
+        """The line of a stored form."""
+        words = text.lstrip(_NEGATION)
+        return cls(tuple(words.split(" ")) if words else (), len(text) - len(words))
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The language of a text ("" if it is not told), its task and its steps."""
+
+    language: str = ""
+    task: Line = Line((), 0)
+    steps: tuple[Line, ...] = ()
+
+    @property
+    def lines(self) -> Iterator[Line]:
+        """Task and steps."""
+        yield self.task
+        yield from self.steps
+
+    @cached_property
+    def content(self) -> tuple[str, ...]:
+        """What the content words of all lines are compared by."""
+        return tuple(word for line in self.lines for word in line.content)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The content words of all lines, to look others up in."""
+        return Vocabulary(self.content)
+
+    @cached_property
+    def negations(self) -> int:
+        """How often the steps say "not"."""
+        return sum(step.negations for step in self.steps)
+
+    def to_list(self) -> list[str]:
+        """The form that is stored: language, task, steps."""
+        return [self.language, *(line.to_text() for line in self.lines)]
+
+    @classmethod
+    def from_list(cls, data: Sequence[str]) -> Outline:
+        """The outline of a stored form."""
+        name, task, *steps = data
+        return cls(name, Line.from_text(task), tuple(Line.from_text(step) for step in steps))
+
+
+def outline_of(task: str, steps: Sequence[str]) -> Outline:
+    """The outline of a task with its steps; either may be empty."""
+    name = language_of("\n".join((task, *steps)))
+    return Outline(name, _line(task, name), tuple(_line(step, name) for step in steps))
+
+
+def _line(text: str, name: str) -> Line:
+    told, plain = language(name), normalise(text)
+    if told.unspaced:
+        piece = _JAPANESE_PIECE if name == "ja" else _CHINESE_PIECE
+        return Line(tuple(_piece(found, told) for found in piece.findall(plain)), told.negations(plain))
+    plain = _ELISION.sub(" ", plain) if name == "fr" else plain
+    words = tuple(_said(word, told) for word in words_of(plain, name))
+    return Line(words, told.negations(normalise(text)))
+
+
+def _piece(text: str, told: Language) -> str:
+    function = text in told.dropped or _HIRAGANA.fullmatch(text)
+    return (WordClass.FUNCTION if function else WordClass.NOUN) + text
+
+
+def _said(word: Word, told: Language) -> str:
+    """The word as it stands in a line. Words that add nothing are function words, as are those that negate."""
+    text = _ARTICLE.sub("", word.text) if told.name == "ar" else word.text
+    if word.kind == WordClass.FUNCTION or text in told.dropped or told.negation.fullmatch(word.text):
+        return WordClass.FUNCTION + text
+    return word.kind + (word.key if told.name == "en" else stem_in(text, told.name))
