@@ -17,6 +17,7 @@ from brain.analysis.measures import (
     TOPIC_SCALE,
     TOPIC_SCALE_BESIDE_VECTORS,
     VECTOR_SCALE,
+    VECTOR_SHARE,
     Scale,
     content_similarity,
     procedure_similarity,
@@ -211,7 +212,7 @@ def _measures(semantics: Semantics, by_procedure: bool, raw: Mapping[str, float]
     identical = semantics.score == 1.0
     if not semantics.has_vector or identical or math.isclose(semantics.score, alone, abs_tol=1e-3):
         return [_measure("topic", raw["topic"], alone)]  # without a vector of the skill, the topic counts alone
-    vector = min(1.0, max(0.0, 2 * semantics.score - beside))
+    vector = min(1.0, max(0.0, (semantics.score - (1 - VECTOR_SHARE) * beside) / VECTOR_SHARE))
     return [_measure("topic", raw["topic"], beside), _measure("vector", _raw(VECTOR_SCALE, vector), vector)]
 
 

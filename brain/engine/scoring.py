@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from brain.analysis.measures import PROCEDURE_SCALE, TOPIC_SCALE, TOPIC_SCALE_BESIDE_VECTORS, VECTOR_SCALE, Scores
+from brain.analysis.measures import (
+    PROCEDURE_SCALE,
+    TOPIC_SCALE,
+    TOPIC_SCALE_BESIDE_VECTORS,
+    VECTOR_SCALE,
+    Scores,
+    beside_vector,
+)
 from brain.analysis.profile import Profile
 from brain.engine.table import SkillTable
 from brain.model.context import Shape
@@ -56,12 +63,12 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def _measured(table: SkillTable, query: Query) -> Scores:
-    """Procedures where both sides tell steps, else topics; a vector counts half of a topic."""
+    """Procedures where both sides tell steps, else topics, by words and, where there is one, by the vector."""
     topics = TOPIC_SCALE(table.corpus.topic_similarities(query.profile))
     if query.vector is not None:
         cosines, has_vector = table.cosines(query.vector)
         words = TOPIC_SCALE_BESIDE_VECTORS(table.corpus.topic_similarities(query.profile))
-        topics = np.where(has_vector, (words + VECTOR_SCALE(cosines)) / 2, topics)
+        topics = np.where(has_vector, beside_vector(words, VECTOR_SCALE(cosines)), topics)
     if not query.profile.has_steps:
         return topics
     procedures = PROCEDURE_SCALE(table.corpus.procedure_similarities(query.profile))

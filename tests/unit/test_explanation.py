@@ -6,6 +6,7 @@ import pytest
 
 from brain import Policy, Skill, SkillStep
 from brain.analysis.explanation import confidence_interval, match_steps
+from brain.analysis.measures import VECTOR_SHARE
 from brain.errors import InputError, SkillNotFoundError
 
 AUDIT = {
@@ -78,7 +79,7 @@ def test_with_vectors_topic_and_vector_make_the_score_together(taught):
     told = explained(taught(embedder=Letters()), {"task": "audit the roles of users"})["audit"]
     parts = by_name(told["measures"])
     assert set(parts) == {"topic", "vector"}
-    mean = (parts["topic"]["calibrated"] + parts["vector"]["calibrated"]) / 2
+    mean = (1 - VECTOR_SHARE) * parts["topic"]["calibrated"] + VECTOR_SHARE * parts["vector"]["calibrated"]
     assert mean == pytest.approx(told["dimensions"]["semantic"]["raw"], abs=1e-3)
     mine, other = (
         Letters().encode([text])[0]

@@ -89,7 +89,11 @@ def test_a_field_of_a_later_version_survives_a_round_trip(kind, data):
     assert _holds(kind.from_dict({**data, **unknown}).to_dict(), unknown)
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, {1: "number as key"}, {1, 2}, b"bytes", object()], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "bad",
+    [math.nan, math.inf, {1: "number as key"}, {1, 2}, b"bytes", object()],
+    ids=lambda value: type(value).__name__,
+)
 def test_an_unknown_field_that_json_cannot_hold_is_refused(bad):
     with pytest.raises(InputError, match="later"):
         Skill.from_dict({**SKILL, "later": {"deep": [bad]}})
