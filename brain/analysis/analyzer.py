@@ -52,9 +52,7 @@ class ContextAnalyzer:
         self._llm = llm_client
         self._policy = policy or Policy()
 
-    def analyze(
-        self, context: dict[str, Any] | Context, agents: int = 0, *, ask_model: bool = True
-    ) -> ContextFeatures:
+    def analyze(self, context: dict[str, Any] | Context, agents: int = 0, *, ask_model: bool = True) -> ContextFeatures:
         """Features of `context`; `agents` is how many took part. Raises `InputError` if it is not a context.
 
         With `ask_model=False` only the rules are used, whatever client there is.

@@ -16,9 +16,9 @@ from brain.analysis.profile import Profile
 from brain.analysis.vocabulary import Vocabulary, akin
 
 LEAST_MEAN, LEAST_STEP, LEAST_COVERAGE = 0.55, 0.33, 0.55
-"""Agreement of the steps on average, of each step, and the share of all words that both have. Means of .60 and .65 find
-37 and 36 of the same pairs, 39 to 40 are found up to .55; steps of .40 and .50 find 37 and 32; coverage of .65 finds 35.
-Steps of 0 merge the first different pair (of the part "check")."""
+"""Agreement of the steps on average, of each step, and the share of all words that both have. 38 of the same pairs are
+found; with a mean of .60 36, with a step of .40 36, of .50 31, with a coverage of .65 35. Lower ones find no more, and
+steps of 0 merge a different pair (of the part "check")."""
 
 SURELY_ALIGNED = 0.5
 """Agreement from which a step's place tells the order. .5 to .6 is a plateau; .4 loses a same pair, .7 and more lets
@@ -39,12 +39,15 @@ STRICT = 0.85
 """Agreement of each line where there is one step, or the task alone: one word more on one side, none replaced."""
 
 MOST_OTHER_STEPS, MOST_OTHER_OBJECTS = 0.6, 1
-"""Share of steps with new nouns on both sides, and number of steps with other nouns beside the same verb. A share of .4
-finds 33 of the same pairs, .6 to .8 is a plateau. Two such steps find two more, and let two paraphrased near misses
-through; none finds eight fewer."""
+"""Share of steps with new nouns on both sides, and number of steps with other nouns beside the same verb. A share of
+.4 finds 32 of the same pairs, .6 to .8 is a plateau. Two such steps find two more of "check", and let two paraphrased
+near misses through; none finds seven fewer."""
 
 LEAST_SHARED = 0.3
 """Share of a text's content words that a twin has word for word; every merged pair has it. For a quick search."""
+
+MOST_COMPARED = 50
+"""How many texts, those with most words in common, are compared step by step: 0.2 to 0.4 ms each."""
 
 _NEARLY_EQUAL = 0.99
 _VERB_STANDS_LAST = frozenset({"de", "ja"})
@@ -137,16 +140,27 @@ def _out_of_order(sides: Alignment) -> bool:
 def _differs_in_one_place(sides: Alignment) -> bool:
     """Whether most steps are equal, so that what is left was not merely put in other words.
 
-    Once `LEAST_EQUAL` of the steps are word for word the same, the others must agree fully, and the tasks by
-    `LEAST_TASK` without new words on both sides. Without this veto 2 are merged.
+    Once `LEAST_EQUAL` of the steps are word for word the same, the others must agree fully or be told as one. Then, and
+    wherever all steps agree fully, the tasks agree by `LEAST_TASK` without new words on both sides. Without this veto 2
+    are merged.
     """
-    mine, theirs = sides.left.steps, sides.right.steps
-    if not mine or len(set(mine) & set(theirs)) < LEAST_EQUAL * min(len(mine), len(theirs)):
+    mine, theirs, tasks = sides.left.steps, sides.right.steps, sides.tasks
+    if not mine:
         return False
-    if sides.least < FULL:
+    equal = len(set(mine) & set(theirs)) >= LEAST_EQUAL * min(len(mine), len(theirs))
+    if equal and any(pair.agreement < FULL and not _part_of(sides, pair) for pair in sides.partners):
         return True
-    tasks = sides.tasks
-    return tasks is not None and (tasks.agreement < LEAST_TASK or _new_on_both(sides, tasks))
+    if tasks is None or not (equal or sides.least >= FULL):
+        return False
+    return tasks.agreement < LEAST_TASK or _new_on_both(sides, tasks)
+
+
+def _part_of(sides: Alignment, pair: Partners) -> bool:
+    """Whether one is a part of the other and nothing in them is new: two steps that are told as one."""
+    left, right = set(pair.left.content), set(pair.right.content)
+    if sides.new_on_left & left or sides.new_on_right & right:
+        return False
+    return all(word in pair.right.vocabulary for word in left) or all(word in pair.left.vocabulary for word in right)
 
 
 def _new_on_both(sides: Alignment, pair: Partners) -> bool:
@@ -156,21 +170,21 @@ def _new_on_both(sides: Alignment, pair: Partners) -> bool:
 def _other_objects(sides: Alignment) -> bool:
     """Whether the same is done to other things: in too many steps other nouns, or other nouns beside the same verb.
 
-    More than `MOST_OTHER_STEPS` of the steps with nouns that are new on both sides; one step whose verb is all that is
-    shared; or more than `MOST_OTHER_OBJECTS` with the same verb and some other nouns. Without this veto 8 are merged,
-    and all 43 of the same pairs.
+    More than `MOST_OTHER_STEPS` of the steps have nouns that are new on both sides; or one step, or the task, shares
+    its verb alone; or more than `MOST_OTHER_OBJECTS` have the same verb and some other nouns. Without this veto 8 are
+    merged, and all 43 of the same pairs.
     """
     for side in (sides.of_left, sides.of_right):
-        differing = [pair for pair in side if pair.agreement < FULL]
-        new = [pair for pair in differing if _new_nouns(sides, pair)]
-        same_verb = [pair for pair in differing if _share_verb(sides, pair)]
-        if len(new) > MOST_OTHER_STEPS * len(side):
+        if sum(_new_nouns(sides, pair) for pair in side) > MOST_OTHER_STEPS * len(side):
             return True
-        if any(pair in new and not _share_noun(sides, pair) for pair in same_verb):
+        if sum(_share_verb(sides, pair) and _differing_nouns(pair) for pair in side) > MOST_OTHER_OBJECTS:
             return True
-        if sum(_differing_nouns(pair) for pair in same_verb) > MOST_OTHER_OBJECTS:
-            return True
-    return False
+    return any(_only_verb_shared(sides, pair) for pair in sides.everywhere)
+
+
+def _only_verb_shared(sides: Alignment, pair: Partners) -> bool:
+    """Whether both do the same to things of which the other side knows nothing."""
+    return _share_verb(sides, pair) and _new_nouns(sides, pair) and not _share_noun(sides, pair)
 
 
 def _new_nouns(sides: Alignment, pair: Partners) -> bool:

@@ -117,9 +117,10 @@ def _add(terms: dict[str, Term], term: Term) -> None:
 
 
 def profile_of_skill(skill: Skill) -> Profile:
-    """The profile of a skill: its task, or name and description where the task is not known, and its steps."""
+    """The profile of a skill: its task and its steps; name and description where it has neither."""
     steps = [step.full_text for step in skill.procedure]
-    profile = profile_of(skill.domain, skill.task or f"{skill.name}\n{skill.description}".strip(), steps)
+    told = skill.task if skill.task or steps else f"{skill.name}\n{skill.description}".strip()
+    profile = profile_of(skill.domain, told, steps)
     return replace(
         profile, digest=context_digest(skill.domain, skill.task, steps), outline=outline_of(skill.task, steps)
     )

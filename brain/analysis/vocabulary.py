@@ -7,8 +7,8 @@ from functools import lru_cache
 
 LEAST_PREFIX, LEAST_PREFIX_SHARE, LONGEST_ENDING = 4, 0.6, 1
 """Letters that two stems of one word share, as a number, as a share of the longer, and what the shorter may have left:
-"deliv" and "deliveri" are one word, "compar" and "comput" are not. `LONGEST_ENDING` 0 loses one same pair of the labelled
-set (see duplicates.py); 3 to 5 letters are a plateau."""
+"deliv" and "deliveri" are one word, "compar" and "comput" are not. `LONGEST_ENDING` 0 loses one same pair (see
+duplicates.py); 3 to 5 letters are a plateau."""
 
 
 class Vocabulary:

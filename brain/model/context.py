@@ -42,11 +42,6 @@ class Shape:
         """How many structures and patterns it names."""
         return len(self.task_structures) + len(self.cognitive_patterns)
 
-    @property
-    def is_blank(self) -> bool:
-        """Whether it names neither a structure nor a pattern."""
-        return self.names == 0
-
     def similarity_to(self, other: Shape, *, unknown_is_evidence: bool = True) -> float:
         """As `ContextFeatures.similarity_to`."""
         score = STRUCTURES_WEIGHT * jaccard(self.task_structures, other.task_structures)

@@ -34,7 +34,7 @@ class Policy:
     `semantic`: "measures" compares procedures or topics on a calibrated scale; "guide" maps the embedder's cosine
     to 0..1, or takes the Jaccard similarity of the embedding texts without an embedder.
     `floor`: semantic score below which a skill is not returned, whatever its other scores; 0 switches it off.
-    `duplicates`: "procedure" merges what the guide would merge only if the procedures agree; "guide" merges it.
+    `duplicates`: "procedure" merges texts that tell the same procedure; "guide" whatever has like features.
     `transfer`: "rate" is the guide's; "smoothed" adds one success and one failure to the counts.
     `ttl`: whether learned skills expire.
     """

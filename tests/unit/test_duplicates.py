@@ -121,6 +121,11 @@ def test_one_step_that_differs_among_equal_ones_is_another_procedure(place, step
             id="two steps change places",
         ),
         pytest.param(
+            ("Translate the contract", "Read the whole text", "Translate it", "Check the result"),
+            ("Translating a poem", "Read the text", "It is translated", "The result is checked"),
+            id="another object in the task alone",
+        ),
+        pytest.param(
             ("Das Konto prüfen", "Das Konto öffnen", "Den Betrag prüfen", "Die Sperre einschalten"),
             ("Ein Konto prüfen", "Das Konto öffnen", "Den Betrag prüfen", "Die Sperre ausschalten"),
             id="swapped prefix",
