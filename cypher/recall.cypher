@@ -56,7 +56,7 @@ RETURN version, complete_since, deleted,
     WHERE s.expires_at IS NULL OR s.expires_at > $now
     RETURN s {
       .id, .name, .description, .skill_type, .source_context, .confidence, .usage_count, .success_rate, .created_at,
-      .updated_at, .expires_at, .transfer_count, .transfer_successes, .version, .extra,
+      .updated_at, .expires_at, .transfer_count, .transfer_successes, .version, .parts, .extra,
       tags: COLLECT { MATCH (s)-[r:TAGGED]->(t:Tag) WITH t.name AS name, r.order AS place ORDER BY place RETURN name },
       procedure: COLLECT { MATCH (s)-[:HAS_STEP]->(p:Step) WITH p ORDER BY p.order RETURN p {.*} },
       preconditions: COLLECT { MATCH (s)-[:REQUIRES]->(c:Condition) WITH c ORDER BY c.order RETURN c {.*} },

@@ -106,6 +106,12 @@ def check_usable(migrations: Sequence[Migration], location: str) -> None:
         )
 
 
+def usable(migrations: list[Migration], location: str) -> list[Migration]:
+    """`migrations`, if `check_usable` finds nothing."""
+    check_usable(migrations, location)
+    return migrations
+
+
 def pending(files: Sequence[MigrationFile], migrations: Sequence[Migration]) -> list[MigrationFile]:
     """The files still to apply, in order."""
     waiting = {m.version for m in migrations if m.state == "pending"}

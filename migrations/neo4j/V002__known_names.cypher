@@ -4,7 +4,7 @@ CREATE (n:Namespace {name: "", version: 0, complete_since: 0, deletions: [""], o
 CREATE (s:Skill {
   namespace: "", id: "", name: "", description: "", skill_type: "", task: "", domain: "", source_context: "",
   confidence: 0.0, usage_count: 0, success_rate: 0.0, created_at: datetime(), updated_at: datetime(),
-  expires_at: datetime(), transfer_count: 0, transfer_successes: 0, version: 0, changed: 0, dedup_key: "", extra: "",
+  expires_at: datetime(), transfer_count: 0, transfer_successes: 0, version: 0, parts: 0, changed: 0, dedup_key: "", extra: "",
   fingerprint: "", profile: "", vector: ""})
 CREATE (p:Step {id: "", order: 0, action: "", description: "", parameters: "", is_optional: false, extra: ""})
 CREATE (c:Condition {id: "", order: 0, predicate: "", description: "", required: true, extra: ""})

@@ -230,3 +230,26 @@ def test_a_store_that_was_replaced_is_noticed_by_an_open_brain(place, clock):
     fresh = place.open(clock=clock)
     fresh.observe({"steps": ["knead the dough"]}, {"task": "bake sourdough bread"}, {"success": True})
     assert [c.skill.task for c in brain.recall({"task": "bake sourdough bread"})] == ["bake sourdough bread"]
+
+
+def test_a_skill_is_never_read_half_while_others_write_it(place, clock):
+    writer, reader = place.open(clock=clock), place.open(clock=clock)
+    long = [{"action": f"step {i}"} for i in range(9)]
+    writer.skill_graph.save_skill(Skill(id="a", name="a", procedure=long))
+    done = threading.Event()
+
+    def write():
+        for i in range(40):
+            writer.skill_graph.save_skill(Skill(id="a", name="a", procedure=long[: 9 if i % 2 else 3]))
+            writer.feedback("a", {}, True)
+        done.set()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    seen = Counter()
+    while not done.is_set():
+        found = reader.get_skill("a")
+        assert found is not None
+        seen[len(found.procedure)] += 1
+    thread.join()
+    assert set(seen) <= {3, 9}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -40,18 +40,32 @@ OPERATIONS_KEPT = 512
 A retry comes within a second or two of the loss; 8 busy writers make some 300 writes a second together.
 """
 
+TORN_READS = 10
+"""How often a read is repeated in which a skill was written anew meanwhile."""
+
 Result = TypeVar("Result")
 Row = dict[str, Any]
+
+
+class TornReadError(Exception):
+    """A skill was written anew while it was read."""
 
 
 class Transaction:
     """Named statements inside one transaction."""
 
     def __init__(
-        self, transaction: ManagedTransaction, statements: dict[str, Statement], namespace: str, mode: str
+        self,
+        transaction: ManagedTransaction,
+        statements: dict[str, Statement],
+        namespace: str,
+        mode: str,
+        *,
+        may_be_torn: bool = False,
     ) -> None:
         self._transaction, self._statements = transaction, statements
         self._namespace, self._mode = namespace, mode
+        self.may_be_torn = may_be_torn
 
     def rows(self, name: str, /, *, slots: dict[str, str] | None = None, **parameters: Any) -> list[Row]:
         """All rows of a statement; `namespace` is filled in."""
@@ -108,12 +122,22 @@ class Connection:
         self._driver.close()
 
     def read(self, work: Callable[[Transaction], Result]) -> Result:
-        """Runs `work` in a read transaction, again if the connection was lost."""
+        """Runs `work` in a read transaction, again if the connection was lost, or `TornReadError` was raised.
 
-        def reading(tx: ManagedTransaction) -> Result:
-            return work(Transaction(tx, self._statements, self._namespace, "read"))
+        The server shows what others commit in the middle of a read. The last attempt takes what is there: a part may
+        be missing for good, because somebody removed it by hand.
+        """
 
-        return self._managed(neo4j.READ_ACCESS, lambda session: session.execute_read(reading))
+        def attempt(may_be_torn: bool) -> Result:
+            def reading(tx: ManagedTransaction) -> Result:
+                return work(Transaction(tx, self._statements, self._namespace, "read", may_be_torn=may_be_torn))
+
+            return self._managed(neo4j.READ_ACCESS, lambda session: session.execute_read(reading))
+
+        for _ in range(TORN_READS):
+            with contextlib.suppress(TornReadError):
+                return attempt(may_be_torn=True)
+        return attempt(may_be_torn=False)
 
     def write(self, work: Callable[[Transaction, Lock], Result], operation: str) -> Result:
         """Runs `work` in a write transaction that holds the namespace's lock, again after a lost connection.
@@ -186,7 +210,7 @@ class Connection:
                 f"{self._shown} runs Neo4j {version}; 5.26 or newer is needed. Upgrade the server.", self._shown
             )
 
-    @contextmanager
+    @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:
         try:
             yield

@@ -56,6 +56,7 @@ def skill_row(draft: Draft, skill: Skill, *, dedup_key: str | None, traces: Sequ
             "source_context": _text(skill.source_context),
             "expires_at": parse_time(skill.expires_at) if skill.expires_at else None,
             "extra": _extra(skill),
+            "parts": len(skill.procedure) + len(skill.preconditions) + len(skill.postconditions),
             "fingerprint": skill.fingerprint(),
             "profile": draft.profile,
             "vector": draft.vector,
@@ -100,14 +101,24 @@ def trace_row(observation: Observation, seen_at: datetime) -> Properties:
     }
 
 
+def is_torn(row: Properties) -> bool:
+    """Whether a skill was written anew while its parts were collected, so that some are of before and some missing."""
+    parts = [*row["procedure"], *row["preconditions"], *row["postconditions"]]
+    return row["parts"] is not None and sum("id" in part for part in parts) != row["parts"]
+
+
 def read_skill(row: Properties, namespace: str, location: str) -> Skill | None:
     """The skill that `fetch` returned; None, with a warning that names it, if its nodes cannot be read."""
     try:
-        data = {**_fields(row), "namespace": namespace, "expires_at": _time(row["expires_at"])}
+        data = {**_fields(row, own={"parts"}), "namespace": namespace, "expires_at": _time(row["expires_at"])}
         data["procedure"] = [_fields(node, own={"id"}) for node in row["procedure"]]
         for part in ("preconditions", "postconditions"):
             data[part] = [_fields(node, own={"id", "order"}) for node in row[part]]
-        data["transfer_history"] = [_fields(node, own={"id", "number"}) for node in row["transfer_history"]]
+        data["transfer_history"] = [
+            _fields(node, own={"id", "number"})
+            for node in row["transfer_history"]
+            if "id" in node  # the oldest go while newer ones are written
+        ]
         return Skill.from_dict(data)
     except (ValueError, TypeError, KeyError, BrainError) as error:
         log.warning(

@@ -31,8 +31,8 @@ from brain.store.base import (
 from brain.store.documents import read_edges, read_entry
 from brain.store.location import without_password
 from brain.store.migrations import MigrationFile
-from brain.store.neo4j.connection import Connection, Lock, Row, Transaction
-from brain.store.neo4j.rows import batches, entry_row, read_skill, skill_row, trace_row, transfer_row
+from brain.store.neo4j.connection import Connection, Lock, Row, TornReadError, Transaction
+from brain.store.neo4j.rows import batches, entry_row, is_torn, read_skill, skill_row, trace_row, transfer_row
 from brain.store.statements import data_folder
 from brain.store.walk import breadth_first
 
@@ -56,7 +56,7 @@ class Neo4jStore:
         return self._connection.read(self._migrations)
 
     def migrate(self) -> list[Migration]:
-        if not any(m.state == "pending" for m in self._usable(self.migrations())):
+        if not any(m.state == "pending" for m in migrations.usable(self.migrations(), self.location)):
             return []
         self._connection.schema(self._connection.statement("migration_version_constraint").text)
         return self._connection.write_schema(self._apply_pending)
@@ -70,14 +70,10 @@ class Neo4jStore:
         ]
         return migrations.analyse(self._files(), history)
 
-    def _usable(self, found: list[Migration]) -> list[Migration]:
-        migrations.check_usable(found, self.location)
-        return found
-
     def _apply_pending(self, tx: Transaction) -> list[Migration]:
         """Holds the lock of the history in `tx` while each schema statement runs in a transaction of its own."""
         tx.rows("lock_migrations")
-        files = migrations.pending(self._files(), self._usable(self._migrations(tx)))
+        files = migrations.pending(self._files(), migrations.usable(self._migrations(tx), self.location))
         for file in files:
             for text in file.statements:
                 self._connection.schema(text)
@@ -314,14 +310,16 @@ class Neo4jStore:
         return self._connection.read(work)
 
     def fetch(self, skill_ids: Sequence[str], since: int) -> tuple[list[Skill], Changes]:
-        row = self._connection.read(lambda tx: tx.row("fetch", ids=list(skill_ids), since=since, now=self.clock()))
-        assert row
-        if row["version"] == since:
+        def work(tx: Transaction) -> tuple[list[Skill], Changes]:
+            row = tx.row("fetch", ids=list(skill_ids), since=since, now=self.clock())
+            assert row
             changes = Changes(since, ())
-        else:
-            complete = needs_all(since, row["version"], row["complete_since"])
-            changes = Changes(row["version"], self._entries(row["changed"]), row["deleted"], complete)
-        return self._skills(skill_ids, row["skills"]), changes
+            if row["version"] != since:
+                complete = needs_all(since, row["version"], row["complete_since"])
+                changes = Changes(row["version"], self._entries(row["changed"]), row["deleted"], complete)
+            return self._skills(tx, skill_ids, row["skills"]), changes
+
+        return self._connection.read(work)
 
     def summary(self, top: int) -> dict[str, Any]:
         def work(tx: Transaction) -> dict[str, Any]:
@@ -350,12 +348,14 @@ class Neo4jStore:
 
     def _live(self, tx: Transaction, skill_ids: Sequence[str]) -> list[Skill]:
         row = tx.row("fetch", ids=list(dict.fromkeys(skill_ids)), since=None, now=self.clock()) if skill_ids else None
-        return self._skills(skill_ids, row["skills"]) if row else []
+        return self._skills(tx, skill_ids, row["skills"]) if row else []
 
     def _must_live(self, tx: Transaction, skill_ids: Sequence[str]) -> list[Skill]:
         return all_of(skill_ids, self._live(tx, skill_ids), self.namespace)
 
-    def _skills(self, skill_ids: Sequence[str], rows: Sequence[Row]) -> list[Skill]:
+    def _skills(self, tx: Transaction, skill_ids: Sequence[str], rows: Sequence[Row]) -> list[Skill]:
+        if tx.may_be_torn and any(is_torn(row) for row in rows):
+            raise TornReadError
         found = {row["id"]: row for row in rows}
         read = (read_skill(found[i], self.namespace, self.location) for i in dict.fromkeys(skill_ids) if i in found)
         return [skill for skill in read if skill]

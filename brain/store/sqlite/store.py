@@ -55,10 +55,10 @@ class SqliteStore:
             return self._migrations()
 
     def migrate(self) -> list[Migration]:
-        if not any(m.state == "pending" for m in self._usable(self.migrations())):
+        if not any(m.state == "pending" for m in migrations.usable(self.migrations(), self.location)):
             return []
         with self._connection.transaction("write"):
-            found = self._usable(self._migrations())
+            found = migrations.usable(self._migrations(), self.location)
             files = migrations.pending(self._files(), found)
             self._connection.raw(
                 "CREATE TABLE IF NOT EXISTS migration "
@@ -82,10 +82,6 @@ class SqliteStore:
         exists = self._connection.raw("SELECT 1 FROM sqlite_master WHERE name = 'migration'")
         rows = self._connection.raw("SELECT version, name, checksum FROM migration ORDER BY version") if exists else []
         return migrations.analyse(self._files(), [migrations.Applied(*row) for row in rows])
-
-    def _usable(self, found: list[Migration]) -> list[Migration]:
-        migrations.check_usable(found, self.location)
-        return found
 
     # Writes
 
