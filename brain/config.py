@@ -11,6 +11,9 @@ import platformdirs
 STORE_VARIABLE = "BRAIN_STORE"
 """Environment variable that names the default location of the CLI and of `Brain.open()`."""
 
+DEFAULT_TOP_K, DEFAULT_MIN_SCORE = 5, 0.3
+"""Candidates that recall returns at most, and their least combined score (guide, "Recalling Skills")."""
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -13,12 +13,13 @@ from brain.cli.layout import pairs, score, skill_row, skill_table, visible
 from brain.cli.opening import mention_unused_vectors, opened
 from brain.cli.options import AsJson, EmbedderName, Location, Namespace, Quiet, SkillId
 from brain.cli.output import Output
+from brain.config import DEFAULT_MIN_SCORE as MIN_SCORE
+from brain.config import DEFAULT_TOP_K as TOP_K
 from brain.errors import InputError
 
 if TYPE_CHECKING:
     from brain.model.candidate import TransferCandidate
 
-TOP_K, MIN_SCORE = 5, 0.3  # the engine's own; reading them there would load numpy for every --help
 
 Task = Annotated[
     str | None,

@@ -8,11 +8,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from brain.analysis.analyzer import CompletesPrompts, ContextAnalyzer
-from brain.config import Limits
+from brain.config import DEFAULT_MIN_SCORE, DEFAULT_TOP_K, Limits
 from brain.engine.embedding import Embedder
 from brain.engine.graph import SkillGraph
 from brain.engine.sync import SyncBrain
-from brain.engine.transfer import DEFAULT_MIN_SCORE, DEFAULT_TOP_K, SkillTransferEngine
+from brain.engine.transfer import SkillTransferEngine
 from brain.errors import InputError, LocationError
 from brain.model.candidate import RecallVerdict, TransferCandidate
 from brain.model.policy import Policy

@@ -86,7 +86,7 @@ class SkillMemory:
         check_size(sized, "the skill", self.limits, steps=len(skill.procedure), tags=len(skill.tags))
         check_identifier(skill.id, "skill id")
         copy = Skill.from_dict({**data, "namespace": self.store.namespace, "tags": list(dict.fromkeys(skill.tags))})
-        copy.features.shape  # noqa: B018  # raises if the source context is none
+        ContextFeatures.from_dict(copy.source_context)  # refuses what later reads could not take
         for i, step in enumerate(copy.procedure):
             step.order = i
         if not copy.name.strip() and not copy.procedure:
@@ -102,10 +102,10 @@ class SkillMemory:
 
     # Reading
 
-    def context(self, data: object, what: str = "the context") -> Context:
+    def context(self, data: object) -> Context:
         """`data` as a context within the limits. Raises `InputError`."""
         context = validated(Context, data, "context")
-        check_size(context.to_dict(), what, self.limits, steps=len(context.steps))
+        check_size(context.to_dict(), "the context", self.limits, steps=len(context.steps))
         return context
 
     def query(self, context: Context, features: ContextFeatures) -> Query:

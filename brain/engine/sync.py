@@ -8,12 +8,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from brain.analysis.analyzer import CompletesPrompts, ContextAnalyzer
-from brain.config import Limits, default_location
+from brain.config import DEFAULT_MIN_SCORE, DEFAULT_TOP_K, Limits, default_location
 from brain.engine.embedding import Embedder, Embedding, load_embedder
 from brain.engine.graph import SkillGraph
 from brain.engine.learning import Learner
 from brain.engine.memory import SkillMemory, check_identifier, new_operation
-from brain.engine.transfer import DEFAULT_MIN_SCORE, DEFAULT_TOP_K, SkillTransferEngine
+from brain.engine.transfer import SkillTransferEngine
 from brain.errors import InputError
 from brain.model.candidate import RecallVerdict, TransferCandidate
 from brain.model.policy import Policy

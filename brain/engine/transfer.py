@@ -20,6 +20,7 @@ from brain.analysis.explanation import (
     reasoning,
 )
 from brain.analysis.profile import Profile, profile_of_skill, words_by_stem
+from brain.config import DEFAULT_MIN_SCORE, DEFAULT_TOP_K
 from brain.engine.index import Scored
 from brain.engine.memory import SkillMemory, check_identifier
 from brain.engine.scoring import Query
@@ -28,9 +29,6 @@ from brain.model import policy
 from brain.model.candidate import RecallVerdict, TransferCandidate
 from brain.model.inputs import ExecutionTrace, check_recallable
 from brain.model.skill import Skill
-
-DEFAULT_TOP_K, DEFAULT_MIN_SCORE = 5, 0.3
-"""Candidates returned at most, and their least combined score (guide, "Recalling Skills")."""
 
 _ATTEMPTS = 20  # each repeats only if skills changed between two looks at the store
 _ROUNDING = 1e-9

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from brain.config import Limits
 from brain.errors import InputError, LimitError
@@ -16,29 +17,23 @@ STEP_TEXT_KEYS = ("action", "description", "name", "agent_id", "tool")
 """Where the text of a step given as an object is looked for, in this order."""
 
 
+TextOrNone = Annotated[Text, BeforeValidator(lambda value: "" if value is None else value)]
+"""Text; None is empty text."""
+ItemsOrNone = Annotated[list[Json], BeforeValidator(lambda value: [] if value is None else value)]
+"""A list of JSON values; None is an empty list."""
+
+
 class ExecutionTrace(Record):
     """What an agent did: `steps` (texts or objects), `agents`, and the `strategy` that ran them."""
 
-    steps: list[Json] = Field(default_factory=list)
-    agents: list[Json] = Field(default_factory=list)
-    strategy: Text = ""
-
-    @field_validator("steps", "agents", mode="before")
-    @classmethod
-    def _none_is_empty(cls, value: Any) -> Any:
-        return [] if value is None else value
-
-    @field_validator("strategy", mode="before")
-    @classmethod
-    def _no_strategy(cls, value: Any) -> Any:
-        return "" if value is None else value
+    steps: ItemsOrNone = Field(default_factory=list)
+    agents: ItemsOrNone = Field(default_factory=list)
+    strategy: TextOrNone = ""
 
     @model_validator(mode="after")
     def _every_step_says_something(self) -> Self:
-        for kind, items in (("step", self.steps), ("agent", self.agents)):
-            for i, item in enumerate(items):
-                if not step_text(item, ("id", *STEP_TEXT_KEYS) if kind == "agent" else STEP_TEXT_KEYS):
-                    raise ValueError(f"{kind} {i} has no text; give it as text or as an object with 'action'")
+        _check_texts("step", self.steps)
+        _check_texts("agent", self.agents, ("id", *STEP_TEXT_KEYS))
         return self
 
 
@@ -48,26 +43,14 @@ class Context(Record):
     Other keys (input, output_format, …) are kept and read by the analysis.
     """
 
-    domain: Text = ""
-    task: Text = ""
-    steps: list[Json] = Field(default_factory=list)
-    strategy: Text = ""
-
-    @field_validator("domain", "task", "strategy", mode="before")
-    @classmethod
-    def _none_is_empty(cls, value: Any) -> Any:
-        return "" if value is None else value
-
-    @field_validator("steps", mode="before")
-    @classmethod
-    def _no_steps(cls, value: Any) -> Any:
-        return [] if value is None else value
+    domain: TextOrNone = ""
+    task: TextOrNone = ""
+    steps: ItemsOrNone = Field(default_factory=list)
+    strategy: TextOrNone = ""
 
     @model_validator(mode="after")
     def _every_step_says_something(self) -> Self:
-        for i, item in enumerate(self.steps):
-            if not step_text(item):
-                raise ValueError(f"step {i} has no text; give it as text or as an object with 'action'")
+        _check_texts("step", self.steps)
         return self
 
     def extra(self, key: str) -> Any:
@@ -95,6 +78,12 @@ def step_text(step: Any, keys: tuple[str, ...] = STEP_TEXT_KEYS) -> str:
         texts = (step.get(key) for key in keys)
         return next((text for text in texts if isinstance(text, str) and text.strip()), "")
     return step if isinstance(step, str) and step.strip() else ""
+
+
+def _check_texts(kind: str, items: Sequence[Any], keys: tuple[str, ...] = STEP_TEXT_KEYS) -> None:
+    for i, item in enumerate(items):
+        if not step_text(item, keys):
+            raise ValueError(f"{kind} {i} has no text; give it as text or as an object with 'action'")
 
 
 def check_size(value: Any, what: str, limits: Limits, steps: int = 0, tags: int = 0) -> None:

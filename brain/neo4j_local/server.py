@@ -16,7 +16,6 @@ from typing import Self
 from brain.errors import LocalServerError
 from brain.neo4j_local import java, ports
 from brain.neo4j_local.cache import install
-from brain.neo4j_local.extra import missing_extra
 from brain.neo4j_local.home import USER, Home, Record, home_of
 from brain.neo4j_local.pinned import DEFAULT_VERSION, pinned_jars
 from brain.neo4j_local.process import POLL_SECONDS, end_server, find_server, launch
@@ -300,11 +299,8 @@ def refusal(port: int, password: str, password_file: Path) -> str | None:
 
     Raises `LocalServerError` when it refuses the password, which waiting does not change.
     """
-    try:
-        from neo4j import GraphDatabase
-        from neo4j.exceptions import AuthError, DriverError, Neo4jError
-    except ImportError as error:
-        raise missing_extra("neo4j") from error
+    from neo4j import GraphDatabase
+    from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
     address = f"bolt://{ports.HOST}:{port}"
     with GraphDatabase.driver(address, auth=(USER, password), connection_timeout=5) as driver:

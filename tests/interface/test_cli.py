@@ -17,9 +17,9 @@ from brain.cli import recalling
 from brain.cli.app import app
 from brain.cli.ending import exit_status
 from brain.cli.layout import visible
+from brain.config import DEFAULT_MIN_SCORE, DEFAULT_TOP_K
 from brain.demo.run import demo_namespace, forget, run_demo
 from brain.demo.scenarios import LESSONS
-from brain.engine.transfer import DEFAULT_MIN_SCORE, DEFAULT_TOP_K
 
 EXECUTION = {
     "execution_trace": {"steps": ["list the ingredients", {"action": "weigh each ingredient"}, "bake the loaf"]},

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from brain import SyncBrain
 from brain.cli import recalling
 from brain.cli.app import app
-from brain.engine.transfer import DEFAULT_MIN_SCORE, DEFAULT_TOP_K
+from brain.config import DEFAULT_MIN_SCORE, DEFAULT_TOP_K
 
 STEPS = ["collect the role bindings", "compare each binding with the policy", "report what is open"]
 PLAN = ["--step", "gather the invoices", "--step", "compare each invoice with the contract", "--step", "pay the rest"]

@@ -29,7 +29,7 @@ import numpy as np
 from brain import Policy, SyncBrain
 from brain.analysis import profile
 from brain.analysis.wordclasses import WordClass
-from brain.engine.transfer import DEFAULT_MIN_SCORE
+from brain.config import DEFAULT_MIN_SCORE
 from tests.shared_data import FOLDER
 
 TABLES = Path(__file__).resolve().parents[2] / "examples" / "benchmarks.md"
