@@ -12,8 +12,8 @@ LONGEST_ACTION = 120
 """Characters of an action; a longer text is cut at a word here and kept whole in the description."""
 
 _LONGEST_NAME = 60
-_STEP_FIELDS = frozenset(SkillStep.model_fields)
 _RUN_FIELDS = frozenset({"result"})  # what happened in this run; it stays with the trace
+_READ_OR_LEFT = frozenset(SkillStep.model_fields) | _RUN_FIELDS
 
 
 def extract_procedure(trace: ExecutionTrace) -> list[SkillStep]:
@@ -93,7 +93,7 @@ def _step(step: Any, order: int) -> SkillStep:
     text, description = step_text(step), step.get("description") or ""
     parameters = step.get("parameters")
     told_by = next(key for key in STEP_TEXT_KEYS if step.get(key) == text)
-    kept = {k: v for k, v in step.items() if k not in _STEP_FIELDS | _RUN_FIELDS | {told_by}}
+    kept = {k: v for k, v in step.items() if k not in _READ_OR_LEFT and k != told_by}
     if parameters is not None and not isinstance(parameters, dict):
         parameters = {"value": parameters}
     return SkillStep.from_dict(

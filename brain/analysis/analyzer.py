@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from brain.analysis.triggers import known_patterns, known_structures, patterns_in, structures_in
+from brain.analysis.triggers import known_patterns, known_structures, structures_and_patterns_in
 from brain.analysis.words import normalise
 from brain.errors import InputError
 from brain.model.context import UNKNOWN, ContextFeatures
@@ -69,10 +69,9 @@ class ContextAnalyzer:
 
     def _by_rules(self, context: Context, agents: int) -> ContextFeatures:
         text = self._analysed_text(context)
-        structures = structures_in(text, self._policy.features)
+        structures, patterns = structures_and_patterns_in(text, self._policy.features)
         if context.strategy in ("sequential", "parallel") and context.strategy not in structures:
             structures.append(context.strategy)
-        patterns = patterns_in(text, self._policy.features)
         features = ContextFeatures(
             task_structures=structures,
             cognitive_patterns=patterns,

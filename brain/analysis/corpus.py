@@ -1,141 +1,384 @@
 """How alike is one query to all stored profiles at once? Inverted lists that give the two measures for every row.
 
-Gives what `measures.procedure_similarity` and `measures.topic_similarity` give, pair by pair, in a few array
-operations for each word of the query. A row is a whole number that the owner hands out, from 0 upwards.
+Gives what `measures.procedure_similarity` and `measures.topic_similarity` give, pair by pair. A row is a whole number
+that counts from 0 in the order of adding.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from brain.analysis.columns import Column
 from brain.analysis.measures import Scores, inverse_document_frequency
-from brain.analysis.profile import Profile
+from brain.analysis.postings import Array, Rows, Segment, distinct, merged, ranges, segment_of
+from brain.analysis.terms import MOST_COUNTED, PARTS, Term, Terms, key_of
+
+FAN = 4
+"""Segments of about the same size that are merged into one: each posting is copied some log4(rows) times while the index
+grows, and a query looks into at most three segments of each size. Merging each new one with its neighbour at once took
+65 of 390 ms of a recall after 250 changes."""
+LEAST_SLACK = 0.9
+"""How far bounds on lengths may fall behind before all are computed anew: 20 ms at 100 000 skills, once in some hundred
+learns."""
+COMMON = 1 / 3
+"""Share of a segment's rows from which a stem is spread out row by row: 1 ns a row instead of 4 ns a posting."""
+_SHORT = 2_000
+"""Postings up to which lists are put end to end: the calls would take longer than the work."""
+_SPREAD_TERMS = 20
+"""Terms of full weight whose overlap fits into 31 bits."""
+_SUMMED_TERMS, _WEIGHT_BITS = 800, 40
+"""Terms of full weight whose shared weight fits above the overlap in 63 bits, and its place there."""
+_FREQUENCY = np.concatenate([[0.0], 1 + np.log(np.arange(1, MOST_COUNTED + 1))])
+"""1 + ln count, by count."""
 
 
-class Growing:
-    """A one- or two-dimensional array that grows at its end; capacity doubles."""
+@dataclass(frozen=True)
+class Rarities:
+    """How rare some stems are among `documents` rows: in how many of them each is a content word, by key."""
 
-    def __init__(self, dtype: type, width: int | None = None) -> None:
-        self._data: NDArray[Any] = np.zeros((8,) if width is None else (8, width), dtype)
-        self._size = 0
+    documents: int
+    containing: dict[int, int]
 
-    def append(self, value: object) -> None:
-        """Adds one row."""
-        if self._size == len(self._data):
-            self._data = np.concatenate([self._data, np.zeros_like(self._data)])
-        self._data[self._size] = value
-        self._size += 1
+    def __call__(self, stem: str) -> float:
+        """Inverse document frequency of a stem."""
+        return inverse_document_frequency(self.documents, self.containing.get(key_of(stem), 0))
+
+
+@dataclass
+class _Lengths:
+    """The topic lengths of a segment's rows as they were when `documents` were counted, and how they fell since.
+
+    `exact` says that no document came or went since.
+    """
+
+    total: int
+    documents: Array
+    values: Scores
+    slack: float = 1.0
+    peak: int = 0
+    exact: bool = True
+
+    def least_share(self, total: int) -> float:
+        """What share of `values` the present lengths have at least, with `total` documents now.
+
+        The rarity of a stem that no new row has falls at most as the number of documents does.
+        """
+        return self.slack * min(1.0, total / max(1, self.peak, self.total))
+
+
+@dataclass
+class _Part:
+    """A segment with what is computed of it when it is asked for: topic lengths, and common stems row by row."""
+
+    segment: Segment
+    lengths: _Lengths | None = None
+    spread: dict[int, tuple[Array, Array]] = field(default_factory=dict)
 
     @property
-    def values(self) -> NDArray[Any]:
-        """A view of the rows added so far."""
-        return self._data[: self._size]
+    def span(self) -> slice:
+        """Its rows."""
+        return slice(self.segment.first, self.segment.first + self.segment.size)
 
-    def __len__(self) -> int:
-        return self._size
-
-
-class _Postings:
-    """Where one stem occurs: rows, weights, positions and (1 + ln count), side by side."""
-
-    def __init__(self) -> None:
-        self.rows, self.weights = Growing(np.int64), Growing(np.float64)
-        self.positions, self.frequencies = Growing(np.float64), Growing(np.float64)
-        self.documents = 0
+    def spread_out(self, stem: int) -> tuple[Array, Array]:
+        """Weight and position of a stem in each row, 0 where a row does not have it; kept."""
+        if stem not in self.spread:
+            postings = slice(self.segment.starts[stem], self.segment.starts[stem + 1])
+            rows, size = self.segment.rows[postings], self.segment.size
+            weights, positions = np.zeros(size, np.int16), np.zeros(size, np.int16)
+            weights[rows], positions[rows] = self.segment.weights[postings], self.segment.positions[postings]
+            self.spread[stem] = weights, positions
+        return self.spread[stem]
 
 
 class Corpus:
-    """Profiles by row. `add` gives a row its profile once; `remove` takes it out of every count."""
+    """Profiles by row, in segments. `add` appends rows; `remove` takes rows out of every count."""
 
     def __init__(self) -> None:
-        self._postings: dict[str, _Postings] = {}
-        self._profiles: dict[int, Profile] = {}
-        self._weight, self._has_steps = Growing(np.float64), Growing(np.bool_)
-        self._norms: Scores | None = None
+        self._parts: list[_Part] = []
+        self._weight, self._has_steps, self._alive = Column(np.int64), Column(np.bool_), Column(np.bool_)
+        self.documents = 0
+
+    @classmethod
+    def restored(
+        cls, segments: Sequence[Segment], lengths: Sequence[Scores], weight: Array, steps: Array, alive: Array
+    ) -> Corpus:
+        """The corpus that had these parts, its `lengths` by segment."""
+        corpus = cls()
+        corpus.documents = int(alive.sum())
+        corpus._weight, corpus._has_steps = Column(np.int64, values=weight), Column(np.bool_, values=steps)
+        corpus._alive = Column(np.bool_, values=alive)
+        corpus._parts = [
+            _Part(segment, _Lengths(corpus.documents, segment.documents.copy(), values))
+            for segment, values in zip(segments, lengths, strict=True)
+        ]
+        return corpus
+
+    @property
+    def segments(self) -> list[Segment]:
+        """The segments, by their rows."""
+        return [part.segment for part in self._parts]
+
+    def present_lengths(self) -> list[Scores]:
+        """The topic length of each row, by segment, as it is now."""
+        return [self._renewed(part).values for part in self._parts]
 
     def __len__(self) -> int:
-        return len(self._profiles)
+        """Rows, removed ones included."""
+        return len(self._weight)
 
-    def add(self, row: int, profile: Profile) -> None:
-        """Enters `profile` under the next row, which must be the number of rows added before."""
-        assert row == len(self._weight), "rows are added in order"
-        self._weight.append(sum(t.weight for t in profile.terms))
-        self._has_steps.append(profile.has_steps)
-        for term in profile.terms:
-            postings = self._postings.setdefault(term.stem, _Postings())
-            postings.rows.append(row)
-            postings.weights.append(term.weight)
-            postings.positions.append(term.position)
-            postings.frequencies.append(1 + math.log(term.count) if term.count else 0.0)
-            postings.documents += 1
-        self._profiles[row] = profile
-        self._norms = None
-
-    def remove(self, row: int) -> None:
-        """Takes a row out of the document counts; its scores mean nothing from then on."""
-        for term in self._profiles.pop(row).terms:
-            self._postings[term.stem].documents -= 1
-        self._norms = None
+    @property
+    def weight(self) -> Array:
+        """Sum of the weights of each row's terms, in parts, shape (rows,)."""
+        return self._weight.values
 
     @property
     def have_steps(self) -> NDArray[np.bool_]:
         """Which rows tell steps, shape (rows,)."""
-        return np.asarray(self._has_steps.values, bool)
+        return self._has_steps.values
 
-    def profile(self, row: int) -> Profile:
-        """The profile of a row that was not removed."""
-        return self._profiles[row]
+    def add(self, terms: Sequence[Terms]) -> None:
+        """Appends a row for each of `terms`."""
+        if not terms:
+            return
+        new = segment_of(terms, len(self))
+        self._weight.extend(new.weights_by_row())
+        self._has_steps.extend([t.has_steps for t in terms])
+        self._alive.extend(np.ones(len(terms), bool))
+        self.documents += len(terms)
+        own, known = new.documents.copy(), np.zeros(len(new.keys), bool)
+        for part in self._parts:
+            segment = part.segment
+            here, places = segment.find(new.keys)
+            fresh = here & ~known
+            new.documents[fresh] += segment.documents[places[fresh]]
+            known |= here
+            counted = here & (own > 0)
+            segment.documents[places[counted]] += own[counted]
+            self._note_falling(part, places[counted])
+        self._parts.append(_Part(new))
+        self._merge()
 
-    def rarity(self, stem: str) -> float:
-        """Inverse document frequency of a stem over the rows that were not removed."""
-        postings = self._postings.get(stem)
-        return inverse_document_frequency(len(self._profiles), postings.documents if postings else 0)
+    def remove(self, rows: Rows) -> None:
+        """Takes rows that were not removed before out of the counts; their scores mean nothing from then on."""
+        self._alive.values[rows] = False
+        self.documents -= len(rows)
+        for part in self._parts if len(rows) else ():
+            if part.lengths is not None:
+                part.lengths.exact = False
+        for row in rows:
+            home = next(s for s in reversed(self.segments) if s.first <= row)
+            keys, _ = home.content_of(int(row) - home.first)
+            for segment in self.segments:
+                here, places = segment.find(keys)
+                segment.documents[places[here]] -= 1
 
-    def procedure_similarities(self, query: Profile) -> Scores:
-        """`measures.procedure_similarity` of the query with each row, shape (rows,)."""
-        rows = len(self._weight)
-        overlap, shared = np.zeros(rows), np.zeros(rows)
-        for term in query.terms:
-            postings = self._postings.get(term.stem)
-            if postings:
-                where = postings.rows.values
-                weight = np.minimum(postings.weights.values, term.weight)
-                shared[where] += weight
-                overlap[where] += weight * (1 - np.abs(postings.positions.values - term.position))
-        total = self._weight.values + sum(t.weight for t in query.terms) - shared
-        return np.divide(overlap, total, out=np.zeros(rows), where=total > 0)
+    def compact(self) -> None:
+        """Drops removed rows; those that are left are numbered anew, in their order."""
+        alive = self._alive.values.copy()
+        if self._parts:
+            self._parts = [_Part(merged(self.segments, alive, 0))]
+        self._weight = Column(np.int64, values=self.weight[alive])
+        self._has_steps = Column(np.bool_, values=self.have_steps[alive])
+        self._alive = Column(np.bool_, values=np.ones(len(self._weight), bool))
 
-    def topic_similarities(self, query: Profile) -> Scores:
-        """`measures.topic_similarity` of the query with each row, shape (rows,)."""
-        dot, length = np.zeros(len(self._weight)), 0.0
-        for term in query.terms:
-            if term.count:
-                rarity = self.rarity(term.stem)
-                value = (1 + math.log(term.count)) * rarity
-                length += value * value
-                postings = self._postings.get(term.stem)
-                if postings:
-                    dot[postings.rows.values] += value * rarity * postings.frequencies.values
-        norms = self._document_norms() * math.sqrt(length)
-        return np.divide(dot, norms, out=np.zeros(len(dot)), where=norms > 0)
+    def rarities(self, words: Sequence[Term], rows: Sequence[int] = ()) -> Rarities:
+        """The rarities of the content words of a text and of some rows."""
+        keys = [np.array([key_of(t.stem) for t in words if t.count], np.uint64)]
+        for row in rows:
+            home = next(s for s in reversed(self.segments) if s.first <= row)
+            keys.append(home.content_of(row - home.first)[0])
+        every = distinct(np.concatenate(keys))
+        containing = self._documents_with(every)
+        return Rarities(self.documents, dict(zip(every.tolist(), containing.tolist(), strict=True)))
 
-    def shares_of_words(self, query: Profile) -> Scores:
-        """The share, 0..1, of the query's content words that each row has, shape (rows,)."""
-        found, words = np.zeros(len(self._weight)), [term.stem for term in query.terms if term.count]
-        for stem in words:
-            postings = self._postings.get(stem)
-            if postings:
-                found[postings.rows.values[postings.frequencies.values > 0]] += 1
-        return found / max(1, len(words))
+    def shares_of_words(self, words: Sequence[Term]) -> Scores:
+        """The share, 0..1, of the content words among `words` that each row has, shape (rows,)."""
+        keys = np.array(sorted(key_of(t.stem) for t in words if t.count), np.uint64)
+        found = np.zeros(len(self))
+        for segment in self.segments:
+            postings, _ = _postings(segment, keys)
+            rows = segment.rows[postings[segment.counts[postings] > 0]]
+            found[segment.first : segment.first + segment.size] = np.bincount(rows, minlength=segment.size)
+        return found / max(1, len(keys))
 
-    def _document_norms(self) -> Scores:
-        if self._norms is None:
-            squares = np.zeros(len(self._weight))
-            for stem, postings in self._postings.items():
-                squares[postings.rows.values] += (postings.frequencies.values * self.rarity(stem)) ** 2
-            self._norms = np.sqrt(squares)
-        return self._norms
+    def topic(self, query: Sequence[Term]) -> Topic:
+        """The query's content words, ready to be compared with rows as topics."""
+        return Topic(self, sorted((key_of(t.stem), t.count) for t in query if t.count))
+
+    def procedure(self, query: Sequence[Term]) -> Procedure:
+        """The query's terms, ready to be compared with rows as procedures."""
+        return Procedure(self, query)
+
+    def least_lengths(self) -> Scores:
+        """A lower bound of each row's topic length, near it."""
+        found = np.zeros(len(self))
+        for part in self._parts:
+            lengths = part.lengths
+            if lengths is None or lengths.least_share(self.documents) < LEAST_SLACK:
+                lengths = self._renewed(part)
+            found[part.span] = lengths.values * lengths.least_share(self.documents)
+        return found
+
+    def lengths(self, rows: Rows) -> Scores:
+        """The topic length of some rows: the root of the summed squares of (1 + ln count) × rarity."""
+        found = np.zeros(len(rows))
+        for part in self._parts:
+            segment, kept = part.segment, part.lengths
+            here = (rows >= segment.first) & (rows < segment.first + segment.size)
+            if here.any():
+                own = rows[here] - segment.first
+                found[here] = kept.values[own] if kept is not None and kept.exact else self._lengths_in(segment, own)
+        return found
+
+    def _renewed(self, part: _Part) -> _Lengths:
+        values = self._lengths_in(part.segment, np.arange(part.segment.size))
+        part.lengths = _Lengths(self.documents, part.segment.documents.copy(), values)
+        return part.lengths
+
+    def _lengths_in(self, segment: Segment, rows: Rows) -> Scores:
+        starts = segment.row_starts[rows]
+        count = segment.row_starts[rows + 1] - starts
+        words = ranges(starts, count)
+        rarity = np.log(1 + self.documents / (segment.documents[segment.row_stems[words]] + 0.5))
+        squares = (rarity * _FREQUENCY[segment.row_counts[words]]) ** 2
+        return np.sqrt(np.bincount(np.repeat(np.arange(len(rows)), count), squares, minlength=len(rows)))
+
+    def _documents_with(self, keys: Array) -> Array:
+        found = np.zeros(len(keys), np.int64)
+        for segment in self.segments:
+            here, places = segment.find(keys)
+            found[here] = segment.documents[places[here]]
+        return found
+
+    def _note_falling(self, part: _Part, stems: Array) -> None:
+        """Notes by how much the rarity of some stems of a segment fell since its lengths were computed."""
+        lengths = part.lengths
+        if lengths is None:
+            return
+        lengths.exact, lengths.peak = False, max(lengths.peak, self.documents)
+        before = lengths.documents[stems]
+        stems, before = stems[before > 0], before[before > 0]
+        if len(stems):
+            now = np.log(1 + self.documents / (part.segment.documents[stems] + 0.5))
+            then = np.log(1 + lengths.total / (before + 0.5))
+            lengths.slack = min(lengths.slack, float((now / then).min()))
+
+    def _merge(self) -> None:
+        """Merges the last segments once `FAN` of them are of about the same size."""
+        while len(self._parts) >= FAN:
+            last = [part.segment for part in self._parts[-FAN:]]
+            if len(last[0].rows) >= FAN * len(last[-1].rows):
+                break
+            every = np.ones(sum(segment.size for segment in last), bool)
+            self._parts[-FAN:] = [_Part(merged(last, every, last[0].first))]
+
+
+class Topic:
+    """One query compared with every row of a corpus by `measures.topic_similarity`."""
+
+    def __init__(self, corpus: Corpus, words: Sequence[tuple[int, int]]) -> None:
+        keys = np.array([key for key, _ in words], np.uint64)
+        rarity = np.log(1 + corpus.documents / (corpus._documents_with(keys) + 0.5))
+        values = _FREQUENCY[[min(count, MOST_COUNTED) for _, count in words]] * rarity if words else np.zeros(0)
+        self._corpus, self._length = corpus, math.sqrt(float(values @ values))
+        self._dots = np.zeros(len(corpus))
+        for segment in corpus.segments:
+            postings, which = _postings(segment, keys)
+            product = (values * rarity)[which] * _FREQUENCY[segment.counts[postings]]
+            dots = np.bincount(segment.rows[postings], product, minlength=segment.size)
+            self._dots[segment.first : segment.first + segment.size] = dots
+
+    def bounds(self) -> Scores:
+        """An upper bound of the similarity of each row, shape (rows,)."""
+        return self._over(self._dots, self._corpus.least_lengths())
+
+    def similarities(self, rows: Rows) -> Scores:
+        """The similarity, 0..1, of some rows."""
+        return self._over(self._dots[rows], self._corpus.lengths(rows))
+
+    def _over(self, dots: Scores, lengths: Scores) -> Scores:
+        norms = lengths * self._length
+        return np.divide(dots, norms, out=np.zeros(len(dots)), where=norms > 0)
+
+
+class Procedure:
+    """One query compared with every row of a corpus by `measures.procedure_similarity`.
+
+    What rare terms add to a row's shared weight and to its overlap is summed as one whole number of parts, the weight
+    above the overlap: 4 ns a posting, where two sums of floats by `numpy.bincount` take 17. Whole numbers are exact in
+    any order.
+    """
+
+    def __init__(self, corpus: Corpus, query: Sequence[Term]) -> None:
+        self._corpus = corpus
+        self._weight = sum(round(t.weight * PARTS) for t in query)
+        self._shared, self._overlap = np.zeros(len(corpus), np.int64), np.zeros(len(corpus), np.int64)
+        self._weights = np.array([round(t.weight * PARTS) for t in query], np.int16)
+        self._positions = np.array([round(t.position * PARTS) for t in query], np.int16)
+        self._keys = np.array([key_of(t.stem) for t in query], np.uint64)
+        for part in corpus._parts:
+            here, stems = part.segment.find(self._keys)
+            terms = np.flatnonzero(here)
+            stems = stems[terms]
+            sizes = part.segment.starts[stems + 1] - part.segment.starts[stems]
+            common = sizes > COMMON * part.segment.size
+            for start in range(0, int(common.sum()), _SPREAD_TERMS):
+                few = slice(start, start + _SPREAD_TERMS)
+                self._add_spread(part, terms[common][few], stems[common][few])
+            for start in range(0, int((~common).sum()), _SUMMED_TERMS):
+                few = slice(start, start + _SUMMED_TERMS)
+                self._add_postings(part, terms[~common][few], stems[~common][few])
+
+    def _add_spread(self, part: _Part, terms: Array, stems: Array) -> None:
+        """Adds what the rows of a segment have in common with a few terms that many of them have."""
+        shared, overlap = np.zeros(part.segment.size, np.int32), np.zeros(part.segment.size, np.int32)
+        for term, stem in zip(terms, stems, strict=True):
+            weights, positions = part.spread_out(int(stem))
+            weight, near = self._common(weights, positions, term)
+            shared += weight
+            overlap += np.multiply(weight, near, dtype=np.int32)
+        self._shared[part.span] += shared
+        self._overlap[part.span] += overlap
+
+    def _add_postings(self, part: _Part, terms: Array, stems: Array) -> None:
+        """Adds what the rows of a segment have in common with terms that few of them have."""
+        segment, sums = part.segment, np.zeros(part.segment.size, np.int64)
+        starts, lengths = segment.starts[stems], segment.starts[stems + 1] - segment.starts[stems]
+        short = lengths < _SHORT
+        places = ranges(starts[short], lengths[short])
+        lists: list[tuple[Array | slice, Any]] = [(places, np.repeat(terms[short], lengths[short]))]
+        long = zip(starts[~short], lengths[~short], terms[~short], strict=True)
+        lists += [(slice(start, start + length), term) for start, length, term in long]
+        for postings, term in lists:
+            weight, near = self._common(segment.weights[postings], segment.positions[postings], term)
+            parts = np.multiply(weight, near, dtype=np.int64)
+            parts += weight.astype(np.int64) << _WEIGHT_BITS
+            np.add.at(sums, segment.rows[postings], parts)
+        self._shared[part.span] += sums >> _WEIGHT_BITS
+        self._overlap[part.span] += sums & ((1 << _WEIGHT_BITS) - 1)
+
+    def _common(self, weights: Array, positions: Array, term: Any) -> tuple[Array, Array]:
+        """The weight that a term of the query (or one a posting) shares with postings, and how near it stands."""
+        weight = np.minimum(weights, self._weights[term])
+        return weight, PARTS - np.abs(positions - self._positions[term])
+
+    def similarities(self, rows: Rows | slice = slice(None)) -> Scores:
+        """The similarity, 0..1, of some rows."""
+        total = self._corpus.weight[rows] + self._weight - self._shared[rows]
+        overlap = self._overlap[rows]
+        return np.divide(overlap, PARTS * total, out=np.zeros(len(total)), where=total > 0)
+
+
+def _postings(segment: Segment, keys: Array) -> tuple[Array, Array]:
+    """The places of all postings of some stems, and which of `keys` each is of."""
+    here, places = segment.find(keys)
+    places = places[here]
+    starts = segment.starts[places]
+    lengths = segment.starts[places + 1] - starts
+    return ranges(starts, lengths), np.repeat(np.flatnonzero(here), lengths)

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from brain.analysis.corpus import Corpus
 from brain.analysis.measures import (
     PROCEDURE_SCALE,
     TOPIC_SCALE,
@@ -23,7 +22,8 @@ from brain.analysis.measures import (
     procedure_similarity,
     topic_similarity,
 )
-from brain.analysis.profile import Profile, Term, profile_of
+from brain.analysis.profile import Profile, profile_of
+from brain.analysis.terms import Term
 from brain.model.context import UNKNOWN, ContextFeatures
 from brain.model.skill import Skill, SkillStep
 
@@ -37,7 +37,7 @@ In propara_logy .66 of the steps of a query have one in the right procedure and 
 """
 COMPLEXITY_GAP = 2
 """Points of complexity from which a difference is worth telling."""
-_CACHED_SKILLS = 256
+_CACHED_STEPS = 1_024
 _LONGEST_QUOTE = 60
 _NORMAL_975 = 1.959964  # the normal quantile of a two-sided 95 % interval
 _CLOSENESS = ((0.9, "almost the same"), (0.5, "a similar"), (0.2, "a loosely similar"))
@@ -111,18 +111,20 @@ def match_steps(planned: Sequence[SkillStep], known: Sequence[SkillStep]) -> Ste
     """
     if not planned:
         return StepMatches()
-    corpus = _steps_of(tuple(step.full_text for step in known))
-    rows = [corpus.procedure_similarities(_step_profile(step.full_text)) for step in planned]
-    similarities = np.round(np.array(rows).reshape(len(planned), len(known)), 4)
+    stored = [_step_profile(step.full_text) for step in known]
+    rows = [[procedure_similarity(_step_profile(step.full_text), other) for other in stored] for step in planned]
     candidates = sorted(
-        (-similarities[i, j], int(i), int(j)) for i, j in zip(*np.nonzero(similarities >= COUNTERPART), strict=True)
+        (-round(similarity, 4), i, j)
+        for i, row in enumerate(rows)
+        for j, similarity in enumerate(row)
+        if round(similarity, 4) >= COUNTERPART
     )
     pairs, mine, theirs = [], set(range(len(planned))), set(range(len(known)))
     for negative, i, j in candidates:
         if i in mine and j in theirs:
             mine.remove(i)
             theirs.remove(j)
-            pairs.append((planned[i], known[j], float(-negative)))
+            pairs.append((planned[i], known[j], -negative))
     return StepMatches(pairs, [planned[i] for i in sorted(mine)], [known[j] for j in sorted(theirs)])
 
 
@@ -273,16 +275,7 @@ def _matched_steps(matches: StepMatches) -> list[dict[str, Any]]:
     ]
 
 
-@lru_cache(maxsize=_CACHED_SKILLS)
-def _steps_of(texts: tuple[str, ...]) -> Corpus:
-    """The steps of one skill as a corpus. Kept, because the same few skills are recalled again and again."""
-    corpus = Corpus()
-    for row, text in enumerate(texts):
-        corpus.add(row, _step_profile(text))
-    return corpus
-
-
-@lru_cache(maxsize=4 * _CACHED_SKILLS)
+@lru_cache(maxsize=_CACHED_STEPS)
 def _step_profile(text: str) -> Profile:
     return profile_of("", "", [text])
 

@@ -45,25 +45,49 @@ class Language:
 
     def negations(self, text: str) -> int:
         """How often a normalised text says "not"."""
+        if not self.unspaced and not self.negation.search(text):
+            return 0  # most texts; where words have spaces between them, taking out what is apart makes no new match
         return len(self.negation.findall(self.apart.sub(" ", text)))
 
 
 def language_of(text: str) -> str:
     """Code of the language; empty for Latin script without a word that tells it, "other" for scripts not known here."""
     text = normalise(text)
+    name = "" if text.isascii() else _script_of(text)
+    return name or _latin_language_of(text)
+
+
+def _script_of(text: str) -> str:
+    """Language code of the script that a normalised text is in; empty for the Latin one."""
     letters = sum(map(str.isalpha, text))
     for name, script in _SCRIPTS:
         if len(script.findall(text)) > LEAST_SCRIPT * letters:
             return "ja" if name == "zh" and _KANA.search(text) else name
-    words = [word for word in _WORD.findall(text) if len(word) > 1]
-    hits = {name: sum(word in language(name).function for word in words) for name in _LATIN}
+    return ""
+
+
+def _latin_language_of(text: str) -> str:
+    telling = _telling_words()
+    told = [word for word in _WORD.findall(text) if word in telling]
+    hits = dict.fromkeys(_LATIN, 0)
+    for word in told:
+        for name in telling[word]:
+            hits[name] += 1
+    unmistakable = {name for word in told if not is_listed(word) for name in telling[word]}
     for name in _LATIN[1:]:
-        if not any(word in language(name).function and not is_listed(word) for word in words):
+        if name not in unmistakable:
             hits[name] = 0  # "pour", "die" and "son" are English words
     best = max(hits, key=lambda name: hits[name])
     if hits[best]:
         return best
     return next((name for name in _LATIN if language(name).negations(text)), "")
+
+
+@cache
+def _telling_words() -> dict[str, tuple[str, ...]]:
+    """The function words of more than one letter, each with the languages in Latin script that have it."""
+    words = {word for name in _LATIN for word in language(name).function if len(word) > 1}
+    return {word: tuple(name for name in _LATIN if word in language(name).function) for word in words}
 
 
 @cache

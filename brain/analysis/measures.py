@@ -31,9 +31,12 @@ class Scale:
 
     def __call__(self, raw: Scores) -> Scores:
         """The calibrated scores, 0..1, of raw similarities."""
-        above = 0.9 + 0.1 * (np.minimum(raw, 1.0) - self.high) / (1.0 - self.high)
-        below = np.maximum(0.0, 0.9 * (raw - self.low) / (self.high - self.low))
-        return np.where(raw >= self.high, above, below)
+        steep, flat = 0.9 / (self.high - self.low), 0.1 / (1.0 - self.high)
+        below, above = (
+            (raw - self.low) * steep,
+            (raw - self.high) * flat,
+        )  # the lower of two lines, as flat is less steep
+        return np.clip(np.minimum(below, above + 0.9), 0.0, 1.0)
 
 
 PROCEDURE_SCALE = Scale(0.03, 0.22)

@@ -9,9 +9,9 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal
 
-from brain.analysis.lexicon import can_be_verb, inflects
+from brain.analysis.lexicon import bases, can_be_verb, is_listed
 from brain.analysis.wordclasses import Word, WordClass, words_of
-from brain.analysis.words import tokens
+from brain.analysis.words import CACHED_WORDS, stem, tokens
 
 Rules = Literal["inflected", "guide"]
 
@@ -26,12 +26,18 @@ class _Phrase:
 
 def structures_in(text: str, rules: Rules = "inflected") -> list[str]:
     """The task structures that `text` names, in the order of the guide's table."""
-    return _names_in(text, "structures", rules)
+    return _names_in(words_of(text), "structures", rules)
 
 
 def patterns_in(text: str, rules: Rules = "inflected") -> list[str]:
     """The cognitive patterns that `text` names, in the order of the guide's list."""
-    return _names_in(text, "patterns", rules)
+    return _names_in(words_of(text), "patterns", rules)
+
+
+def structures_and_patterns_in(text: str, rules: Rules = "inflected") -> tuple[list[str], list[str]]:
+    """`structures_in` and `patterns_in` of one reading of `text`."""
+    words = words_of(text)
+    return _names_in(words, "structures", rules), _names_in(words, "patterns", rules)
 
 
 def known_structures() -> tuple[str, ...]:
@@ -44,8 +50,7 @@ def known_patterns() -> tuple[str, ...]:
     return tuple(_table("patterns", "guide"))
 
 
-def _names_in(text: str, table: str, rules: Rules) -> list[str]:
-    words = words_of(text)
+def _names_in(words: Sequence[Word], table: str, rules: Rules) -> list[str]:
     found = {
         name
         for i, word in enumerate(words)
@@ -62,16 +67,34 @@ def _occurs(phrase: _Phrase, words: Sequence[Word], i: int) -> bool:
     return all(i + j < len(words) and words[i + j].text == wanted for j, wanted in enumerate(phrase.words) if j)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=CACHED_WORDS)
 def _starting_with(word: str, table: str, rules: Rules) -> tuple[tuple[str, _Phrase], ...]:
-    """The phrases whose first word, which carries the inflection, is `word`, each with the name that it tells."""
-    matches = inflects if rules == "inflected" else str.__eq__
-    return tuple(
-        (name, phrase)
-        for name, phrases in _table(table, rules).items()
-        for phrase in phrases
-        if matches(word, phrase.words[0])
-    )
+    """The phrases whose first word, which carries the inflection, is `word`, each with the name that it tells.
+
+    A word that is not listed inflects what shares its stem.
+    """
+    known = _by_first_word(table, rules)
+    if rules == "guide":
+        return known.get(word, ())
+    like = () if is_listed(word) else _first_words_by_stem(table).get(stem(word), ())
+    return tuple(phrase for base in dict.fromkeys((*bases(word), *like)) for phrase in known.get(base, ()))
+
+
+@cache
+def _by_first_word(table: str, rules: Rules) -> dict[str, tuple[tuple[str, _Phrase], ...]]:
+    found: dict[str, list[tuple[str, _Phrase]]] = {}
+    for name, phrases in _table(table, rules).items():
+        for phrase in phrases:
+            found.setdefault(phrase.words[0], []).append((name, phrase))
+    return {word: tuple(phrases) for word, phrases in found.items()}
+
+
+@cache
+def _first_words_by_stem(table: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for word in _by_first_word(table, "inflected"):
+        found.setdefault(stem(word), []).append(word)
+    return found
 
 
 @cache

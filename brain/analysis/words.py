@@ -20,6 +20,9 @@ _SCRIPT_LANGUAGE = (
     (re.compile("[Ͱ-Ͽ]"), "greek"),
 )
 
+CACHED_WORDS = 65_536
+"""Words of which stem and readings are remembered, 45 MB when full. A new stem takes 30 to 60 µs, a known one 0.05."""
+
 _STEMMERS = {"de": "german", "es": "spanish", "fr": "french"}
 
 
@@ -32,8 +35,11 @@ def tokens(text: str) -> list[str]:
     """The words of `text` in order, normalised. Chinese and Japanese runs, which have no spaces, become
     overlapping pairs of characters.
     """
+    plain = normalise(text)
+    if plain.isascii():
+        return _TOKEN.findall(plain)
     found: list[str] = []
-    for word in _TOKEN.findall(normalise(text)):
+    for word in _TOKEN.findall(plain):
         if _CJK_RUN.search(word):
             found += _pairs(word)
         else:
@@ -46,16 +52,18 @@ def han_characters(text: str) -> list[str]:
 
     Two Chinese words for the same thing often share one character and no pair of neighbours.
     """
+    if text.isascii():
+        return []
     return [char for run in _CJK_RUN.findall(normalise(text)) if len(run) > 1 for char in run if _HAN.match(char)]
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=CACHED_WORDS)
 def stem(word: str) -> str:
     """The Snowball stem of a normalised word, by its script; Latin script is stemmed as English."""
     return _stemmed(word, next((name for script, name in _SCRIPT_LANGUAGE if script.search(word)), "english"))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=CACHED_WORDS)
 def stem_in(word: str, code: str) -> str:
     """The Snowball stem of a normalised word in a language known by its code; by its script in any other."""
     return _stemmed(word, _STEMMERS[code]) if code in _STEMMERS else stem(word)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr, computed_field
 
 from brain.model import policy
 from brain.model.record import Record
@@ -12,11 +15,21 @@ from brain.model.skill import Skill
 from brain.model.text import JsonObject, Text, Unit
 
 
+@dataclass(frozen=True)
+class Account:
+    """Why a skill fits a task: what has to be adapted, one sentence, and what matched."""
+
+    adaptations: dict[str, Any] = field(default_factory=dict)
+    reasoning: str = ""
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+
 class TransferCandidate(Record):
     """A stored skill that may fit a new task. Scores are 0..1; `combined_score` is their weighted sum.
 
     `adaptations` says what differs between the two tasks, `reasoning` in one sentence why the skill fits,
-    `evidence` what matched.
+    `evidence` what matched. They are made when they are first looked at: to explain five candidates takes several times
+    as long as to find them.
     """
 
     skill: Skill
@@ -25,9 +38,47 @@ class TransferCandidate(Record):
     transfer_score: Unit = 0.0
     confidence_score: Unit = 0.0
     combined_score: Unit = 0.0
-    adaptations: JsonObject = Field(default_factory=dict)
-    reasoning: Text = ""
-    evidence: JsonObject = Field(default_factory=dict)
+    _told: Callable[[], Account] = PrivateAttr(default=Account)
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Takes an account that was given in words, as `to_dict` writes it."""
+        extra = self.__pydantic_extra__ or {}
+        given = {name: extra.pop(name) for name in ("adaptations", "reasoning", "evidence") if name in extra}
+        if given:
+            account = Account(**given)
+            self._told = lambda: account
+
+    def explained_by(self, told: Callable[[], Account]) -> Self:
+        """The candidate, with what makes its account when it is first looked at."""
+        self._told = told
+        return self
+
+    @cached_property
+    def _account(self) -> Account:
+        return self._told()
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def adaptations(self) -> dict[str, Any]:
+        """What differs between the skill's task and the new one; empty if nothing does."""
+        return self._account.adaptations
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def reasoning(self) -> str:
+        """One sentence that says why the skill fits."""
+        return self._account.reasoning
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def evidence(self) -> dict[str, Any]:
+        """What matched; see `explain`."""
+        return self._account.evidence
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TransferCandidate) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
 
     def explain(self) -> dict[str, Any]:
         """What the combined score is made of, JSON-ready: for each dimension raw score, weight and contribution.

@@ -106,16 +106,19 @@ def check_recallable(context: Context) -> None:
 
 def _measure(value: Any) -> tuple[int, int]:
     """Bytes of all text (keys too; a number counts 8) and levels of nesting, without recursion."""
-    size, depth, pending = 0, 0, [(value, 0)]
-    while pending:
-        item, level = pending.pop()
-        depth = max(depth, level)
-        if isinstance(item, str):
-            size += len(item.encode("utf-8", "surrogatepass"))
-        elif isinstance(item, dict):
-            pending += [(key, level) for key in item] + [(v, level + 1) for v in item.values()]
-        elif isinstance(item, list | tuple):
-            pending += [(v, level + 1) for v in item]
-        elif item is not None:
-            size += 8
-    return size, depth
+    texts: list[str] = []
+    numbers, depth, inner = 0, -1, [value]
+    while inner:
+        level, inner, depth = inner, [], depth + 1
+        while level:
+            item = level.pop()
+            if isinstance(item, str):
+                texts.append(item)
+            elif isinstance(item, dict):
+                level += item
+                inner += item.values()
+            elif isinstance(item, (list, tuple)):
+                inner += item
+            elif item is not None:
+                numbers += 1
+    return len("".join(texts).encode("utf-8", "surrogatepass")) + 8 * numbers, depth

@@ -75,11 +75,11 @@ class Policy:
         """Output shape of a context that does not tell one."""
         return "text" if self.unknown_is_evidence else UNKNOWN
 
-    def transfer_score(self, count: int, successes: int) -> float:
-        """Score of the transfer dimension, 0..1."""
+    def transfer_scores(self, counts: NDArray[np.integer], successes: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Score of the transfer dimension, 0..1, of many skills by their transfer counts."""
         if self.transfer == "smoothed":
-            return (successes + 1) / (count + 2)
-        return successes / count if count else NO_HISTORY
+            return (successes + 1.0) / (counts + 2.0)
+        return np.where(counts > 0, successes / np.maximum(counts, 1), NO_HISTORY)
 
 
 Number = TypeVar("Number", float, NDArray[np.float64])

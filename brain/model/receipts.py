@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from brain.model.skill import Skill
@@ -36,3 +36,24 @@ class FeedbackReceipt:
     reason: str
     skill: Skill | None = None
     version: int = 0
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An execution that `learn_many` could not use: its place among them, counted from 0, and why."""
+
+    place: int
+    reason: str
+
+
+@dataclass
+class LearnReport:
+    """What `learn_many` did: how many executions came to each outcome, and which were refused."""
+
+    outcomes: dict[LearnOutcome, int] = field(default_factory=lambda: dict.fromkeys(LearnOutcome, 0))
+    refused: list[Refusal] = field(default_factory=list)
+
+    @property
+    def learned(self) -> int:
+        """Executions that were not refused."""
+        return sum(self.outcomes.values())

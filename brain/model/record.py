@@ -29,7 +29,7 @@ class Record(BaseModel):
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON-ready values; times as ISO 8601 UTC text."""
-        return self.model_dump()
+        return self.model_dump(warnings=False)  # a list that was changed in place is refused when it is read
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:

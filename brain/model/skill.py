@@ -143,26 +143,33 @@ class Skill(Record):
     def renew_ttl(self, now: datetime | None = None) -> None:
         """Sets `expires_at` to `now` plus the lifetime."""
         now = parse_time(now or utc_now())
-        self.expires_at = formulas.expiry(now, self.usage_count, self.confidence)
-        self.updated_at = now
+        self._move(expires_at=formulas.expiry(now, self.usage_count, self.confidence), updated_at=now)
 
     def record_usage(self, success: bool, now: datetime | None = None) -> None:
         """Counts one use: success rate and confidence move, a success renews the TTL (guide, "Renewal Policy")."""
         now = parse_time(now or utc_now())
-        self.success_rate = formulas.success_rate_after(self.success_rate, self.usage_count, success)
-        self.confidence = formulas.confidence_after(self.confidence, success)
-        self.usage_count += 1
-        self.updated_at = now
+        self._move(
+            success_rate=formulas.success_rate_after(self.success_rate, self.usage_count, success),
+            confidence=formulas.confidence_after(self.confidence, success),
+            usage_count=self.usage_count + 1,
+            updated_at=now,
+        )
         if success:
             self.renew_ttl(now)
 
     def record_transfer(self, record: SkillTransferRecord) -> None:
         """Appends `record` to the history and counts it as a use at its time."""
-        self.transfer_history = [*self.transfer_history, record][-TRANSFER_HISTORY_LENGTH:]
-        self.transfer_count += 1
-        if record.success:
-            self.transfer_successes += 1
+        self._move(
+            transfer_history=[*self.transfer_history, record][-TRANSFER_HISTORY_LENGTH:],
+            transfer_count=self.transfer_count + 1,
+            transfer_successes=self.transfer_successes + record.success,
+        )
         self.record_usage(record.success, record.timestamp)
+
+    def _move(self, **values: Any) -> None:
+        """Sets fields to what was computed from valid ones. To have each one checked takes 80 µs a use."""
+        self.__dict__.update(values)
+        self.__pydantic_fields_set__.update(values)
 
     @property
     def transfer_success_rate(self) -> float:

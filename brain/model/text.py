@@ -24,7 +24,7 @@ def check_text(value: Any) -> str:
     """Returns `value` if it is a `str` that every store can give back; raises `ValueError`."""
     if not isinstance(value, str):
         raise ValueError(f"must be text, not {type(value).__name__}")
-    found = _SURROGATE.search(value)
+    found = None if value.isascii() else _SURROGATE.search(value)
     if found:
         raise ValueError(f"holds a lone surrogate at position {found.start()}, which cannot be stored; remove it")
     return str(value)
@@ -43,6 +43,8 @@ def check_json(value: Any, path: str = "", depth: int = 0) -> Any:
     where = path or "value"
     if depth > _MAX_NESTING:
         raise ValueError(f"{where[:60]}… is nested more than {_MAX_NESTING} levels deep")
+    if isinstance(value, str):
+        return str(value) if value.isascii() else _located(check_text, value, where)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -53,8 +55,6 @@ def check_json(value: Any, path: str = "", depth: int = 0) -> Any:
         if not math.isfinite(value):
             raise ValueError(f"{where} must be a finite number, not {value}")
         return float(value)
-    if isinstance(value, str):
-        return _located(check_text, value, where)
     if isinstance(value, list | tuple):
         return [check_json(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value)]
     if isinstance(value, dict):
@@ -99,7 +99,7 @@ def digest(*parts: str) -> str:
 def _key(key: Any, where: str) -> str:
     if not isinstance(key, str):
         raise ValueError(f"{where} has the key {key!r}; keys must be text")
-    return _located(check_text, key, f"a key of {where}")
+    return str(key) if key.isascii() else _located(check_text, key, f"a key of {where}")
 
 
 def _located(check: Any, value: str, where: str) -> str:

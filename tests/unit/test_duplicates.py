@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from brain.analysis.duplicates import agreement
 from brain.analysis.outline import Outline, outline_of
-from brain.analysis.profile import Profile, profile_of, profile_of_skill
+from brain.analysis.profile import profile_of, profile_of_skill, stored_outline
 from brain.analysis.vocabulary import akin
 from brain.model.skill import Skill, SkillStep
 
@@ -23,40 +23,40 @@ WORDS = (
     "split the contract then check each part not from to files delete create 分析 不 сравнить ohne Datei 5 7".split()
 )
 texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
-profiles = st.builds(profile_of, texts, texts, st.lists(texts, max_size=4))
+outlines = st.builds(outline_of, texts, st.lists(texts, max_size=4))
 
 
 def told(task, *steps):
-    return profile_of("", task, steps)
+    return profile_of("", task, steps).outline
 
 
 def with_step(place, step):
     return told(TASK, *STEPS[:place], step, *STEPS[place + 1 :])
 
 
-@given(profiles)
-def test_equal_texts_agree_fully_if_they_say_anything(profile):
-    says = any(line.words for line in profile.outline.lines)
-    assert agreement(profile, profile) == float(says)
+@given(outlines)
+def test_equal_texts_agree_fully_if_they_say_anything(outline):
+    says = any(line.words for line in outline.lines)
+    assert agreement(outline, outline) == float(says)
 
 
-@given(profiles, profiles)
+@given(outlines, outlines)
 def test_agreement_is_within_zero_and_one_and_symmetric(left, right):
     value = agreement(left, right)
     assert 0 <= value <= 1
     assert value == pytest.approx(agreement(right, left))
 
 
-@given(profiles)
-def test_an_outline_survives_its_text_form(profile):
-    assert Outline.from_list(profile.outline.to_list()) == profile.outline
-    assert Profile.from_json(profile.to_json()) == profile
+@given(outlines)
+def test_an_outline_survives_its_text_form(outline):
+    assert Outline.from_list(outline.to_list()) == outline
 
 
 @pytest.mark.parametrize("lines", [None, 5, [], ["en"], "x"])
-def test_a_profile_whose_lines_cannot_be_read_is_none(lines):
-    data = json.loads(told(TASK, *STEPS).to_json()) | {"lines": lines}
-    assert Profile.from_json(json.dumps(data)) is None
+def test_a_stored_outline_whose_lines_cannot_be_read_is_none(lines):
+    stored = profile_of("", TASK, STEPS).to_text()
+    assert stored_outline(stored)
+    assert stored_outline(json.dumps(json.loads(stored) | {"lines": lines})) is None
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_texts_that_say_nothing_or_whose_negations_are_not_known_never_agree():
 
 def test_a_skill_without_task_is_compared_by_its_steps():
     skill = Skill(name="Cleaning", procedure=[SkillStep(order=i, action=step) for i, step in enumerate(STEPS)])
-    assert agreement(profile_of_skill(skill), told("", *STEPS)) > 0
+    assert agreement(profile_of_skill(skill).outline, told("", *STEPS)) > 0
 
 
 def test_stems_of_one_word_are_akin_and_others_are_not():

@@ -4,6 +4,7 @@ import hashlib
 import math
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,12 +113,13 @@ def test_the_combined_score_is_the_weighted_sum(scores, combined):
 )
 @pytest.mark.parametrize("rules", [Policy(), Policy.guide()], ids=["default", "guide"])
 def test_transfer_scores_the_success_rate_and_a_half_without_history(rules, count, successes, score):
-    assert rules.transfer_score(count, successes) == pytest.approx(score, **EXACT)
+    assert rules.transfer_scores(np.array([count]), np.array([successes])) == pytest.approx([score], **EXACT)
 
 
 @pytest.mark.parametrize(("count", "successes", "score"), [(0, 0, 0.5), (1, 1, 2 / 3), (1, 0, 1 / 3), (8, 6, 0.7)])
 def test_smoothed_transfer_counts_one_success_and_one_failure_more(count, successes, score):
-    assert Policy(transfer="smoothed").transfer_score(count, successes) == pytest.approx(score, **EXACT)
+    rules = Policy(transfer="smoothed")
+    assert rules.transfer_scores(np.array([count]), np.array([successes])) == pytest.approx([score], **EXACT)
 
 
 def features(structures="", patterns="", given="unknown", wanted="unknown", goal=""):

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.analysis.corpus import Corpus, Growing
+from brain.analysis.columns import Column
+from brain.analysis.corpus import Corpus
 from brain.analysis.measures import (
     PROCEDURE_SCALE,
     TOPIC_SCALE,
@@ -15,7 +16,8 @@ from brain.analysis.measures import (
     procedure_similarity,
     topic_similarity,
 )
-from brain.analysis.profile import Profile, profile_of_context
+from brain.analysis.profile import profile_of_context, stored_terms
+from brain.analysis.terms import PARTS, key_of
 from brain.model.inputs import Context
 
 WORDS = "split the contract then check each part merge not 分析 сравнить 🍞 notes a into if".split()
@@ -31,20 +33,36 @@ profiles = st.builds(profile_of, texts, texts, st.lists(texts, max_size=4))
 SCALES = [PROCEDURE_SCALE, TOPIC_SCALE, TOPIC_SCALE_BESIDE_VECTORS, VECTOR_SCALE]
 
 
-@given(st.lists(profiles, max_size=8), profiles, st.sets(st.integers(0, 7)))
-def test_scores_of_a_corpus_are_those_of_its_pairs(rows, query, removed):
-    corpus = Corpus()
-    for i, profile in enumerate(rows):
-        corpus.add(i, profile)
-    for i in removed & set(range(len(rows))):
-        corpus.remove(i)
-    procedures, topics = corpus.procedure_similarities(query), corpus.topic_similarities(query)
-    for i, profile in enumerate(rows):
-        if i not in removed:
-            assert procedures[i] == pytest.approx(procedure_similarity(query, profile), abs=1e-9)
-            assert topics[i] == pytest.approx(topic_similarity(query, profile, corpus.rarity), abs=1e-9)
-            assert corpus.have_steps[i] == profile.has_steps
-    assert len(corpus) == len(rows) - len(removed & set(range(len(rows))))
+@given(st.lists(st.lists(profiles, max_size=4), max_size=5), profiles, st.sets(st.integers(0, 19)))
+def test_scores_of_a_corpus_are_those_of_its_pairs(pages, query, removed):
+    corpus, rows = Corpus(), []
+    for page in pages:
+        corpus.add([profile.packed for profile in page])
+        rows += page
+    removed &= set(range(len(rows)))
+    corpus.remove(np.array(sorted(removed), int))
+    check_scores(corpus, {i: row for i, row in enumerate(rows) if i not in removed}, query)
+    corpus.compact()
+    check_scores(corpus, dict(enumerate(row for i, row in enumerate(rows) if i not in removed)), query)
+    corpus.add([query.packed])
+    check_scores(corpus, {len(rows) - len(removed): query}, query)
+
+
+def check_scores(corpus, rows, query):
+    """Each row scores as the pair does, and no bound is below its score."""
+    assert corpus.documents == len(rows) or len(rows) == 1
+    every = np.array(list(rows), int)
+    procedure, topic = corpus.procedure(query.terms), corpus.topic(query.terms)
+    closest = topic.bounds()[every]
+    alike, close = procedure.similarities(every), topic.similarities(every)
+    one_by_one = [float(corpus.procedure(query.terms).similarities(every[i : i + 1])[0]) for i in range(len(every))]
+    assert (closest >= close - 1e-9).all()
+    assert alike.tolist() == one_by_one
+    rarity = corpus.rarities(query.terms, every.tolist())
+    for i, profile in enumerate(rows.values()):
+        assert alike[i] == pytest.approx(procedure_similarity(query, profile), abs=1e-9)
+        assert close[i] == pytest.approx(topic_similarity(query, profile, rarity), abs=1e-9)
+        assert corpus.have_steps[every[i]] == profile.has_steps
 
 
 @given(profiles, profiles)
@@ -72,14 +90,23 @@ def test_a_negation_is_content():
 
 
 @given(profiles)
-def test_a_profile_survives_its_text_form(profile):
-    again = Profile.from_json(profile.to_json())
-    assert again == profile
+def test_terms_survive_their_stored_form(profile):
+    stored = stored_terms(profile.to_bytes())
+    assert stored.records.tolist() == profile.packed.records.tolist()
+    assert (stored.has_steps, stored.context) == (profile.has_steps, profile.packed.context)
+    expected = [(key_of(t.stem), t.weight, t.position, t.count) for t in profile.terms]
+    assert [(k, w / PARTS, p / PARTS, c) for k, w, p, c in stored.records.tolist()] == expected
 
 
-@pytest.mark.parametrize("text", [None, "", "null", "[]", "{}", "{", '{"v": 0}', '{"v": 1, "terms": 5}', "7", '"x"'])
-def test_a_profile_that_cannot_be_read_is_none(text):
-    assert Profile.from_json(text) is None
+@given(profiles, st.integers(0, 40))
+def test_stored_terms_that_are_cut_short_are_none(profile, missing):
+    data = profile.to_bytes()
+    assert (stored_terms(data[: len(data) - missing]) is None) == (missing > 0)
+
+
+@pytest.mark.parametrize("data", [None, b"", b"\x00", b"\x02\x00" + bytes(14), bytes(100)])
+def test_terms_that_cannot_be_read_are_none(data):
+    assert stored_terms(data) is None
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -97,10 +124,9 @@ def test_a_scale_has_its_ends_and_no_step(scale):
     assert scale(raws) == pytest.approx([0.0, 0.9, 0.9, 1.0])
 
 
-@given(st.lists(st.integers(-5, 5), max_size=40))
-def test_a_growing_array_holds_what_was_appended(values):
-    growing = Growing(np.int64)
-    for value in values:
-        growing.append(value)
-    assert growing.values.tolist() == values
-    assert len(growing) == len(values)
+@given(st.lists(st.lists(st.integers(-5, 5), max_size=9), max_size=9))
+def test_a_column_holds_what_was_added(pages):
+    column = Column(np.int64)
+    for page in pages:
+        column.extend(page)
+    assert column.values.tolist() == [value for page in pages for value in page]
