@@ -1,69 +1,117 @@
-// What recall reads: the state of a namespace, what changed in it, and the skills that won.
-
-// name: namespace_state
-// Version of the namespace, the version since which deletions are known one by one, embedding stamp.
-// mode: read
-// try: :params {namespace: "default"}
-MATCH (n:Namespace {name: $namespace})
-RETURN n.version AS version, n.complete_since AS complete_since, n.embedding AS embedding;
-
-// name: deletions_since
-// Ids of the skills that were deleted after a version.
-// mode: read
-// try: :params {namespace: "default", since: 0}
-MATCH (n:Namespace {name: $namespace})
-UNWIND n.deletions AS deletion
-WITH deletion, split(deletion, " ")[0] AS version
-WHERE toInteger(version) > $since
-RETURN substring(deletion, size(version) + 1) AS id;
-
-// name: changed_skills
-// What recall needs of the live skills written after a version.
-// mode: read
-// try: :params {namespace: "default", since: 0, now: datetime()}
-MATCH (s:Skill)
-WHERE s.namespace = $namespace AND s.changed > $since AND (s.expires_at IS NULL OR s.expires_at > $now)
-MATCH (s)-[:HAS_SHAPE]->(h:Shape)
-RETURN s.id AS id, s.skill_type AS skill_type, s.confidence AS confidence, s.usage_count AS usage_count,
-  s.transfer_count AS transfer_count, s.transfer_successes AS transfer_successes, s.expires_at AS expires_at,
-  s.fingerprint AS fingerprint,
-  s.profile AS profile, s.vector AS vector, h.task_structures AS task_structures,
-  h.cognitive_patterns AS cognitive_patterns, h.input_shape AS input_shape, h.output_shape AS output_shape;
+// What recall reads: what changed in a namespace, the skills that won, and all there is for a reader that begins.
 
 // name: fetch
-// The live skills among some ids, whole, together with what changed in the namespace after a version ($since null: nothing).
+// The live skills among some ids, whole, together with what changed in the namespace after a version, by version: of
+// $page changed skills, and all of the last one's version. A reader that begins, or is too far behind, is told so by
+// the versions and gets no changes. `parts` of a skill is what its nodes must add up to.
+// The server shows a commit bit by bit: the new version before the indexes know what has it. `newest` says how many
+// skills and deletions must have it; until both indexes of skills show that many, the version is the one before. All of
+// that one is there, since the namespace's lock was held until it was.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"], since: null, now: datetime()}
+// try: :params {namespace: "default", ids: ["…"], since: 0, page: 2000, now: datetime()}
 OPTIONAL MATCH (n:Namespace {name: $namespace})
-WITH coalesce(n.version, 0) AS version, coalesce(n.complete_since, 0) AS complete_since,
-  CASE WHEN $since < n.version AND $since >= n.complete_since THEN n.deletions ELSE [] END AS deletions
-WITH version, complete_since, CASE WHEN $since < complete_since OR $since > version THEN 0 ELSE $since END AS since,
-  [d IN deletions WHERE toInteger(split(d, " ")[0]) > $since | substring(d, size(split(d, " ")[0]) + 1)] AS deleted
-RETURN version, complete_since, deleted,
+WITH n.store_id AS store_id, coalesce(n.version, 0) AS version, coalesce(n.complete_since, 0) AS complete_since,
+  n.newest AS newest
+WITH store_id, complete_since, CASE
+    WHEN version = $since OR newest IS NULL THEN version
+    WHEN newest[0] >= version AND newest[1] <= COUNT {
+      MATCH (s:Skill) WHERE s.namespace = $namespace AND s.changed = version
+      MATCH (same:Skill {namespace: $namespace, id: s.id})
+    } + COUNT { MATCH (d:Deletion) WHERE d.namespace = $namespace AND d.version = version } THEN version
+    ELSE version - 1
+  END AS version
+WITH store_id, version, complete_since,
+  CASE WHEN $since > 0 AND $since >= complete_since AND $since < version THEN $since END AS since
+WITH store_id, version, complete_since, since, CASE WHEN since IS NULL THEN version ELSE coalesce(head(COLLECT {
+    MATCH (s:Skill)
+    WHERE s.namespace = $namespace AND s.changed > since AND s.changed <= version
+    RETURN s.changed AS changed ORDER BY s.namespace, s.changed SKIP $page - 1 LIMIT 1
+  }), version) END AS until
+RETURN store_id, version, complete_since, until,
   COLLECT {
     MATCH (s:Skill)
-    WHERE s.namespace = $namespace AND s.changed > since AND (s.expires_at IS NULL OR s.expires_at > $now)
+    WHERE s.namespace = $namespace AND s.changed > since AND s.changed <= until
+      AND coalesce(s.expires_at > $now, s.expires_at IS NULL)
     MATCH (s)-[:HAS_SHAPE]->(h:Shape)
-    RETURN s {
-      .id, .skill_type, .confidence, .usage_count, .transfer_count, .transfer_successes, .expires_at, .fingerprint,
-      .profile, .vector, task_structures: h.task_structures, cognitive_patterns: h.cognitive_patterns,
-      input_shape: h.input_shape, output_shape: h.output_shape
-    }
+    RETURN [s.id, s.skill_type, [h.task_structures, h.cognitive_patterns, h.input_shape, h.output_shape],
+      s.confidence, s.transfer_count, s.transfer_successes,
+      s.expires_at.epochSeconds * 1000000 + s.expires_at.microsecond, s.fingerprint, s.terms, s.vector]
+    ORDER BY s.namespace, s.changed
   } AS changed,
+  COLLECT {
+    MATCH (d:Deletion)
+    WHERE d.namespace = $namespace AND d.version > since AND d.version <= until
+      AND NOT EXISTS { (:Skill {namespace: $namespace, id: d.id}) }
+    RETURN d.id ORDER BY d.namespace, d.version
+  } AS deleted,
   COLLECT {
     UNWIND $ids AS id
     MATCH (s:Skill {namespace: $namespace, id: id})
-    WHERE s.expires_at IS NULL OR s.expires_at > $now
+    WHERE coalesce(s.expires_at > $now, s.expires_at IS NULL)
     RETURN s {
-      .id, .name, .description, .skill_type, .source_context, .confidence, .usage_count, .success_rate, .created_at,
-      .updated_at, .expires_at, .transfer_count, .transfer_successes, .version, .parts, .extra,
-      tags: COLLECT { MATCH (s)-[r:TAGGED]->(t:Tag) WITH t.name AS name, r.order AS place ORDER BY place RETURN name },
-      procedure: COLLECT { MATCH (s)-[:HAS_STEP]->(p:Step) WITH p ORDER BY p.order RETURN p {.*} },
-      preconditions: COLLECT { MATCH (s)-[:REQUIRES]->(c:Condition) WITH c ORDER BY c.order RETURN c {.*} },
-      postconditions: COLLECT { MATCH (s)-[:ENSURES]->(c:Condition) WITH c ORDER BY c.order RETURN c {.*} },
-      transfer_history: COLLECT { MATCH (s)-[:APPLIED]->(t:Transfer) WITH t ORDER BY t.number RETURN t {.*} }
+      .id, .name, .description, .skill_type, .source_context, .confidence, .usage_count, .success_rate,
+      .transfer_count, .transfer_successes, .version, .parts, .extra, created_at: toStringOrNull(s.created_at),
+      updated_at: toStringOrNull(s.updated_at), expires_at: toStringOrNull(s.expires_at),
+      nodes: COLLECT {
+        MATCH (s)-[r:HAS_STEP|REQUIRES|ENSURES|TAGGED|APPLIED]->(x)
+        RETURN [type(r), r.order, x {.*, timestamp: toStringOrNull(x.timestamp)}]
+      }
     }
   } AS skills;
+
+// name: page_of_entries
+// What recall needs of live skills, in the order of their ids, after $after; the shape by its key, vectors only where
+// asked for. One list is much cheaper to send and to read than a row for each.
+// mode: read
+// try: :params {namespace: "default", after: "", size: 1000, vectors: false, now: datetime()}
+MATCH (s:Skill)
+WHERE s.namespace = $namespace AND s.id > $after AND coalesce(s.expires_at > $now, s.expires_at IS NULL)
+WITH s, s.expires_at AS expires_at ORDER BY s.namespace, s.id LIMIT $size
+RETURN collect([s.id, s.skill_type,
+  CASE WHEN s.shape IS NULL THEN head(COLLECT { MATCH (s)-[:HAS_SHAPE]->(h:Shape) RETURN h.key }) ELSE s.shape END,
+  s.confidence, s.transfer_count, s.transfer_successes,
+  expires_at.epochSeconds * 1000000 + expires_at.microsecond, s.fingerprint, s.terms,
+  CASE WHEN $vectors THEN s.vector END]) AS entries;
+
+// name: shapes
+// Shapes by their keys.
+// mode: read
+// try: :params {namespace: "default", keys: ["…"]}
+UNWIND $keys AS key
+MATCH (h:Shape {namespace: $namespace, key: key})
+RETURN h.key AS key, [h.task_structures, h.cognitive_patterns, h.input_shape, h.output_shape] AS shape;
+
+// name: profiles
+// What the live skills among some ids are compared by, step by step.
+// mode: read
+// try: :params {namespace: "default", ids: ["…"], now: datetime()}
+UNWIND $ids AS id
+MATCH (s:Skill {namespace: $namespace, id: id})
+WHERE s.profile IS NOT NULL AND coalesce(s.expires_at > $now, s.expires_at IS NULL)
+RETURN s.id AS id, s.profile AS profile;
+
+// name: set_profiles
+// Replaces profile and terms of those of some skills that still have the version that was analysed.
+// mode: write
+// try: :params {namespace: "default", rows: []}
+MATCH (n:Namespace {name: $namespace})
+SET n.version = n.version + 1
+WITH n, n.version AS changed
+CALL (changed) {
+  UNWIND $rows AS row
+  MATCH (s:Skill {namespace: $namespace, id: row.id}) WHERE s.version = row.version
+  SET s.profile = row.profile, s.terms = row.terms, s.changed = changed
+  RETURN collect(DISTINCT s.id) AS ids
+}
+SET n.newest = [changed, size(ids)]
+RETURN ids;
+
+// name: embedding_stamp
+// Which vectors a namespace holds.
+// mode: read
+// try: :params {namespace: "default"}
+MATCH (n:Namespace {name: $namespace})
+RETURN n.embedding AS embedding;
 
 // name: set_embedding
 // Notes which vectors a namespace holds, if what was noted before is still $replaces; gives what is noted then.
@@ -79,7 +127,12 @@ RETURN n.embedding AS embedding;
 // try: :params {namespace: "default", rows: []}
 MATCH (n:Namespace {name: $namespace})
 SET n.version = n.version + 1
-WITH n.version AS changed
-UNWIND $rows AS row
-MATCH (s:Skill {namespace: $namespace, id: row.id})
-SET s.vector = row.vector, s.changed = changed;
+WITH n, n.version AS changed
+CALL (changed) {
+  UNWIND $rows AS row
+  MATCH (s:Skill {namespace: $namespace, id: row.id})
+  SET s.vector = row.vector, s.changed = changed
+  RETURN collect(DISTINCT s.id) AS ids
+}
+SET n.newest = [changed, size(ids)]
+RETURN ids;

@@ -1,32 +1,57 @@
 // The edges between skills. One relationship an edge; the reverse is read by walking it backwards.
 
-// name: add_edge
-// Connects two live skills, or replaces the metadata of the edge that is there. Gives nothing if one of them is missing.
-// mode: write
-// try: :params {namespace: "default", source: "…", target: "…", metadata: "{}", now: datetime()}
-MATCH (a:Skill {namespace: $namespace, id: $source}) WHERE a.expires_at IS NULL OR a.expires_at > $now
-MATCH (b:Skill {namespace: $namespace, id: $target}) WHERE b.expires_at IS NULL OR b.expires_at > $now
-MERGE (a)-[r:{{relation}}]->(b)
-SET r.metadata = $metadata
-RETURN type(r) AS relation;
-
 // name: edges_of
 // Edges from and to a live skill, the other end live too.
 // mode: read
 // try: :params {namespace: "default", id: "…", now: datetime()}
 MATCH (s:Skill {namespace: $namespace, id: $id})
-WHERE s.expires_at IS NULL OR s.expires_at > $now
+WHERE coalesce(s.expires_at > $now, s.expires_at IS NULL)
 MATCH (s)-[r:DERIVES_FROM|COMPOSED_OF|SPECIALIZES|TRANSFERRED_TO|CONFLICTS_WITH|COMPLEMENTS]-(other:Skill)
-WHERE other.expires_at IS NULL OR other.expires_at > $now
+WHERE coalesce(other.expires_at > $now, other.expires_at IS NULL)
 RETURN startNode(r).id AS source, type(r) AS relation, endNode(r).id AS target, r.metadata AS metadata
 ORDER BY relation, source, target;
 
-// name: neighbours
-// Ids of live skills one edge away from some skills, in either direction.
+// name: related
+// Ids of the live skills within some edges of a live skill, in either direction and by live skills only, with their
+// distance. The least length of the path to each end is what lets the planner walk breadth first and prune.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"], relations: ["COMPLEMENTS"], now: datetime()}
+// try: :params {namespace: "default", id: "…", now: datetime()}
+MATCH (s:Skill {namespace: $namespace, id: $id})
+WHERE coalesce(s.expires_at > $now, s.expires_at IS NULL)
+MATCH (s)
+      (()-[r:{{relations}}]-(step WHERE coalesce(step.expires_at > $now, step.expires_at IS NULL))){1,{{depth}}}
+      (other)
+WHERE other <> s
+WITH other, min(size(r)) AS distance
+RETURN other.id AS id, distance ORDER BY distance, id;
+
+// name: put_edges
+// Writes edges of one kind between live skills, or their metadata; gives the places of those that were written.
+// mode: write
+// try: :params {namespace: "default", rows: [], now: datetime()}
+UNWIND $rows AS row
+MATCH (a:Skill {namespace: $namespace, id: row.source}) WHERE coalesce(a.expires_at > $now, a.expires_at IS NULL)
+MATCH (b:Skill {namespace: $namespace, id: row.target}) WHERE coalesce(b.expires_at > $now, b.expires_at IS NULL)
+MERGE (a)-[r:{{relation}}]->(b)
+SET r.metadata = row.metadata
+RETURN row.place AS place;
+
+// name: page_of_edges
+// The edges that start at some live skills and end at live ones.
+// mode: read
+// try: :params {namespace: "default", ids: ["…"], now: datetime()}
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
-      -[r:DERIVES_FROM|COMPOSED_OF|SPECIALIZES|TRANSFERRED_TO|CONFLICTS_WITH|COMPLEMENTS]-(other:Skill)
-WHERE type(r) IN $relations AND (other.expires_at IS NULL OR other.expires_at > $now)
+      -[r:DERIVES_FROM|COMPOSED_OF|SPECIALIZES|TRANSFERRED_TO|CONFLICTS_WITH|COMPLEMENTS]->(other:Skill)
+WHERE coalesce(other.expires_at > $now, other.expires_at IS NULL)
+RETURN s.id AS source, type(r) AS relation, other.id AS target, r.metadata AS metadata
+ORDER BY source, relation, target;
+
+// name: neighbours
+// Ids of the skills that share an edge with some skills.
+// mode: read
+// try: :params {namespace: "default", ids: ["…"]}
+UNWIND $ids AS id
+MATCH (s:Skill {namespace: $namespace, id: id})
+      -[:DERIVES_FROM|COMPOSED_OF|SPECIALIZES|TRANSFERRED_TO|CONFLICTS_WITH|COMPLEMENTS]-(other:Skill)
 RETURN DISTINCT other.id AS id ORDER BY id;

@@ -6,7 +6,7 @@
 // try: :params {namespace: "default", now: datetime(), size: 1000}
 MATCH (s:Skill)
 WHERE s.namespace = $namespace AND s.expires_at <= $now
-RETURN s.id AS id ORDER BY s.expires_at LIMIT $size;
+RETURN s.id AS id ORDER BY s.namespace, s.expires_at LIMIT $size;
 
 // name: claim_sweep
 // Notes the time of a lazy sweep, if the last one is not later than $before (or in the future, by a clock that was

@@ -1,22 +1,33 @@
-"""What must a store do? The protocol that every store implements, and the plain values that cross it.
+"""What must a store do? The protocol that every store implements, and what stores share.
 
-A store is bound to one namespace. Every method is one transaction; every read hides what has expired by the
-store's clock. Stores validate nothing: the engine has done so at the door.
+A store is bound to one namespace. Every method is one transaction (each page of an iterator its own); every read hides
+what has expired by the store's clock. Stores validate nothing: the engine has done so at the door. Writes that change
+what recall reads raise the namespace's version in the same transaction, feed what changed to `changes`, and put the
+skills that they touch (edges: both ends; removals too) into the outbox if a mirror is noted.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from brain.errors import SkillNotFoundError
-from brain.model.context import Shape
 from brain.model.receipts import LearnOutcome
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill, SkillTransferRecord
+from brain.store.values import (
+    Changes,
+    Draft,
+    EmbeddingStamp,
+    KeptSkill,
+    Learned,
+    LearnOrder,
+    Migration,
+    OutboxEntry,
+    RecallEntry,
+    Waiting,
+)
 
 Clock = Callable[[], datetime]
 """Gives the time, UTC."""
@@ -24,122 +35,8 @@ Clock = Callable[[], datetime]
 PAGE = 500
 """Skills that a listing reads at a time."""
 
-
-@dataclass(frozen=True)
-class RecallEntry:
-    """What recall needs to know of one skill. `profile` is text of `brain.analysis.profile`; `vector` float32 bytes."""
-
-    id: str
-    skill_type: str
-    shape: Shape
-    confidence: float
-    usage_count: int
-    transfer_count: int
-    transfer_successes: int
-    expires_at: str
-    fingerprint: str
-    profile: str | None
-    vector: bytes | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What changed after a version of the namespace's counter, as of `version`.
-
-    `complete` says that `entries` are all live skills there are: what is not among them is gone.
-    """
-
-    version: int
-    entries: Sequence[RecallEntry]
-    deleted: Sequence[str] = ()
-    complete: bool = False
-
-    def __bool__(self) -> bool:
-        return bool(self.complete or self.entries or self.deleted)
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A skill to write, with what recall needs of it. `dedup_key` is the digest that `learn` finds twins by."""
-
-    skill: Skill
-    profile: str
-    dedup_key: str
-    vector: bytes | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True)
-class Observation:
-    """The trace that something is learned from. `key` is its digest, or that of the caller's `trace_id`."""
-
-    key: str
-    trace_id: str
-    content: str = field(repr=False)
-    domain: str
-    task: str
-    success: bool
-    quality: float
-
-
-FindTwin = Callable[[Changes], str | None]
-"""Looks, inside the transaction, at what changed since the caller looked; gives the id of a similar skill, or None.
-May be called again when the transaction is retried."""
-
-
-@dataclass(frozen=True)
-class LearnOrder:
-    """One `learn`: the draft to create if nothing matches, and how to find what matches.
-
-    `seen_version` is the version that the caller's view of the namespace had; `derived_from` are skills that were
-    used; `ttl` whether a success renews the expiry; `operation` makes a retry count once.
-    """
-
-    draft: Draft
-    observation: Observation
-    seen_version: int
-    find_twin: FindTwin
-    operation: str
-    derived_from: Sequence[str] = ()
-    ttl: bool = True
-
-
-@dataclass(frozen=True)
-class Learned:
-    """What `Store.learn` did, read back."""
-
-    outcome: LearnOutcome
-    skill: Skill | None
-
-
-@dataclass(frozen=True)
-class EmbeddingStamp:
-    """Which vectors a namespace holds: the model's name, its dimension, which text was embedded, and a digest of
-    its answer to a fixed text.
-    """
-
-    model: str
-    dimension: int
-    text: str
-    probe: str
-
-    def to_json(self) -> str:
-        """The text that is stored."""
-        return json.dumps([self.model, self.dimension, self.text, self.probe])
-
-    @classmethod
-    def from_json(cls, text: str | None) -> EmbeddingStamp | None:
-        """Reads `to_json`; None for None."""
-        return cls(*json.loads(text)) if text else None
-
-
-@dataclass(frozen=True)
-class Migration:
-    """One schema change. `state` is "applied", "pending", "changed_after_apply" or "missing_locally"."""
-
-    version: int
-    name: str
-    checksum: str
-    state: str
+CONFIDENCE_UNITS = 2**40
+"""A confidence of 1 as the counters hold it: sums of whole numbers never drift."""
 
 
 class Store(Protocol):
@@ -158,8 +55,10 @@ class Store(Protocol):
     def migrate(self) -> list[Migration]:
         """Applies what is pending; returns what it applied. Safe to run from several processes at once."""
 
-    def learn(self, order: LearnOrder) -> Learned:
-        """Finds a live twin (same trace, same dedup key, or `find_twin`) and counts the use, or creates the draft."""
+    def learn(self, orders: Sequence[LearnOrder], *, operation: str) -> list[Learned]:
+        """For each order, finds a live twin (same trace id, same dedup key, `find_twin`, or what the order that it is
+        like came to) and counts the use, or creates the draft. All of them or none.
+        """
 
     def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Skill | None:
         """Counts one application and appends its record, with the skill's confidence before it; None if unknown."""
@@ -194,17 +93,38 @@ class Store(Protocol):
     def related(self, skill_id: str, relation: Relation | None, max_depth: int) -> list[tuple[Skill, int]]:
         """Live skills within `max_depth` edges, in either direction, nearest first, with their distance."""
 
+    def summary(self, top: int) -> dict[str, Any]:
+        """The guide's summary of the live skills, with the `top` most used. Its cost follows what has expired and was
+        not swept, not what is stored.
+        """
+
+    def count(self) -> int:
+        """Skills stored, expired ones included; from a counter."""
+
+    # What recall reads
+
     def changes(self, since: int) -> Changes:
-        """What changed after version `since`; 0 gives everything."""
+        """What changed after version `since`, at most `CHANGES_PAGE` skills; `stale` for 0 and for one too far behind.
+        Nothing changed for the version that the namespace has, be it 0.
+        """
 
     def fetch(self, skill_ids: Sequence[str], since: int) -> tuple[list[Skill], Changes]:
         """`get_many` and `changes` in one round trip."""
 
-    def summary(self, top: int) -> dict[str, Any]:
-        """The guide's summary of the live skills, with the `top` most used."""
+    def entries(self, size: int, *, vectors: bool) -> Iterator[list[RecallEntry]]:
+        """What recall needs of every live skill, by id, about `size` at a time, with its vector if asked for."""
 
-    def count(self) -> int:
-        """Skills stored, expired ones included."""
+    def profiles(self, skill_ids: Sequence[str]) -> dict[str, str]:
+        """The stored profiles of the live skills among `skill_ids` that have one, by id."""
+
+    def set_profiles(self, rows: Sequence[tuple[str, int, str, bytes]], *, operation: str) -> None:
+        """Replaces profile and terms of some skills, as another version of the analysis made them; others see it.
+
+        Each row is an id, the version of the skill that was analysed, profile and terms; a skill that was written
+        since then is left alone.
+        """
+
+    # Vectors
 
     def embedding_stamp(self) -> EmbeddingStamp | None:
         """Which vectors are stored; None before the first."""
@@ -217,6 +137,52 @@ class Store(Protocol):
     def set_vectors(self, vectors: Sequence[tuple[str, bytes]], *, operation: str) -> None:
         """Replaces the vectors of these skills."""
 
+    # Moving
+
+    def export(self, size: int = PAGE) -> Iterator[list[KeptSkill]]:
+        """Every live skill with all that is kept of it, by id, a page at a time."""
+
+    def export_edges(self, size: int = PAGE) -> Iterator[list[Edge]]:
+        """Every edge between live skills once, from its source (direction "out"), a page at a time."""
+
+    def restore(self, kept: Sequence[KeptSkill], *, operation: str) -> None:
+        """Writes skills as `export` gave them, version and all, in place of stored ones; all or none. A dedup key that
+        another live skill holds is left out.
+        """
+
+    def restore_edges(self, edges: Sequence[Edge], *, operation: str) -> list[Edge]:
+        """Writes edges (direction "out") between live skills; returns those whose ends are not both here."""
+
+    # A mirror
+
+    def set_mirror(self, target: str | None, *, operation: str) -> bool:
+        """Notes that every change from now on is put into the outbox for `target` (a location without a password), by
+        whichever process makes it; None ends that and empties the outbox. Whether this was news. When a mirror is
+        noted, every stored skill is put into the outbox.
+        """
+
+    def mirror(self) -> str | None:
+        """The mirror that is noted."""
+
+    def outbox(self, limit: int) -> list[OutboxEntry]:
+        """The oldest entries, by number."""
+
+    def delivered(self, number: int, *, operation: str) -> None:
+        """Takes the entries up to `number` out of the outbox."""
+
+    def waiting(self) -> Waiting:
+        """What the mirror has not got yet."""
+
+
+def is_stale(since: int, version: int, complete_since: int) -> bool:
+    """Whether a reader at `since` must read everything: it never did, is too far behind, or the store was replaced."""
+    return since > version or since < complete_since or (since == 0 and version > 0)
+
+
+def mean_confidence(units: int, count: int) -> float:
+    """Average confidence, 0..1, of `count` skills whose confidences sum to `units`; 0 of none."""
+    return round(units / CONFIDENCE_UNITS / count, 12) if count else 0.0
+
 
 def all_of(skill_ids: Sequence[str], found: Sequence[Skill], namespace: str) -> list[Skill]:
     """`found`, if it holds every one of `skill_ids`; raises `SkillNotFoundError` for the first that is missing."""
@@ -225,11 +191,6 @@ def all_of(skill_ids: Sequence[str], found: Sequence[Skill], namespace: str) -> 
         if skill_id not in there:
             raise SkillNotFoundError(skill_id, namespace)
     return list(found)
-
-
-def needs_all(since: int, version: int, complete_since: int) -> bool:
-    """Whether a reader at `since` must read everything: it never did, is too far behind, or the store was replaced."""
-    return since == 0 or since < complete_since or since > version
 
 
 def count_use(skill: Skill, success: bool, now: datetime, ttl: bool, record: SkillTransferRecord | None = None) -> None:

@@ -8,85 +8,178 @@ from __future__ import annotations
 
 import json
 import logging
-import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
 
 from brain.errors import BrainError
 from brain.model.context import Shape
 from brain.model.relations import Edge, Relation
-from brain.model.skill import Skill
-from brain.store.base import RecallEntry
+from brain.model.skill import TRANSFER_HISTORY_LENGTH, Skill, SkillTransferRecord
+from brain.model.text import parse_time
+from brain.store.values import RecallEntry
 
 log = logging.getLogger(__name__)
 
-_DAMAGE = (ValueError, TypeError, KeyError, AttributeError, BrainError)
+_DAMAGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, BrainError)
+
+EntryRow = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any, Any]
+"""The fields of a `RecallEntry` in their order, as a store has them."""
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_TRANSFER_TYPES = {"target_context": dict, "success": bool, "confidence": float, "adaptations": dict, "timestamp": str}
 
 
-def write_document(skill: Skill) -> str:
-    """The skill as JSON text."""
-    return json.dumps(skill.to_dict(), allow_nan=False)
+def write_document(record: Skill | SkillTransferRecord) -> str:
+    """A skill or one application as JSON text."""
+    return record.model_dump_json()
 
 
-def read_document(skill_id: str, document: str, namespace: str, location: str) -> Skill | None:
-    """The skill in `document`, or None."""
+def read_document(
+    skill_id: str,
+    document: str,
+    namespace: str,
+    location: str,
+    later: Mapping[str, Any],
+    transfers: Sequence[str] = (),
+) -> Skill | None:
+    """The skill in `document`, or None.
+
+    `later` are fields that hold instead of the document's, `transfers` the applications since it was written, each as
+    JSON text.
+    """
     try:
-        data = json.loads(document)
-        return Skill.from_dict({**data, "id": skill_id or data["id"], "namespace": namespace})
+        data = _loaded(document)
+        history = [*data.get("transfer_history", ()), *_loaded(f"[{','.join(transfers)}]")][-TRANSFER_HISTORY_LENGTH:]
+        if not any(map(_SURROGATE.search, (document, *transfers))):
+            history = list(map(_transfer, history))
+        data["transfer_history"] = history
+        return Skill.from_dict({**data, **later, "id": skill_id, "namespace": namespace})
     except _DAMAGE as error:
         log.warning("%s: skill %r in namespace %r cannot be read: %s", location, skill_id, namespace, error)
         return None
 
 
-def read_entry(row: Mapping[str, Any], location: str) -> RecallEntry | None:
-    """What recall needs of a skill, from the columns or properties that bear the names of its fields, or None."""
+def read_entries(rows: Sequence[EntryRow], shape_of: Callable[[Any], Shape], location: str) -> list[RecallEntry]:
+    """What recall needs of some skills. `shape_of` reads what stands at the place of the shape.
+
+    A page is looked at as a whole; only if something in it is damaged, each row by itself.
+    """
+    if not rows:
+        return []
+    columns = list(zip(*rows, strict=True))
     try:
-        return RecallEntry(
-            str(row["id"]),
-            str(row["skill_type"]),
-            Shape(
-                _names(row["task_structures"]),
-                _names(row["cognitive_patterns"]),
-                str(row["input_shape"]),
-                str(row["output_shape"]),
-            ),
-            _unit(row["confidence"]),
-            int(row["usage_count"]),
-            int(row["transfer_count"]),
-            int(row["transfer_successes"]),
-            row["expires_at"],
-            str(row["fingerprint"]),
-            row["profile"],
-            _vector(row["vector"], row["id"], location),
-        )
-    except _DAMAGE as error:
-        log.warning("%s: skill %r cannot be recalled: %s", location, row.get("id"), error)
-        return None
+        columns[2] = tuple(map(shape_of, columns[2]))
+        sound = _sound(columns)
+    except _DAMAGE:
+        sound = False
+    if sound:
+        return list(map(RecallEntry, *columns))
+    return [entry for row in rows if (entry := _read_entry(row, shape_of, location))]
 
 
 def read_edges(skill_id: str, rows: Iterable[Mapping[str, Any]], location: str) -> list[Edge]:
     """Edges as seen from `skill_id`, from rows of source, relation, target and metadata (JSON text)."""
     found = []
     for row in rows:
-        outwards = row["source"] == skill_id
-        try:
-            edge = Edge(
-                source=skill_id,
-                target=row["target"] if outwards else row["source"],
-                relation=Relation(row["relation"]),
-                direction="out" if outwards else "in",
-                metadata=json.loads(row["metadata"] or "{}"),
-            )
-        except _DAMAGE as error:
-            log.warning("%s: edge %r -> %r cannot be read: %s", location, row["source"], row["target"], error)
-        else:
+        edge = read_edge(row, location, inwards=row["source"] != skill_id)
+        if edge:
             found.append(edge)
     return found
 
 
-def _names(value: Any) -> tuple[str, ...]:
-    names = json.loads(value) if isinstance(value, str) else value
-    return tuple(str(name) for name in names)
+def read_edge(row: Mapping[str, Any], location: str, *, inwards: bool = False) -> Edge | None:
+    """The edge in a row of source, relation, target and metadata (JSON text), seen from its source or from its end."""
+    here, there = ("target", "source") if inwards else ("source", "target")
+    try:
+        return Edge(
+            source=row[here],
+            target=row[there],
+            relation=Relation(row["relation"]),
+            direction="in" if inwards else "out",
+            metadata=json.loads(row["metadata"] or "{}"),
+        )
+    except _DAMAGE as error:
+        log.warning("%s: edge %r -> %r cannot be read: %s", location, row["source"], row["target"], error)
+        return None
+
+
+def _refused(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a number")
+
+
+def _loaded(text: str) -> Any:
+    return json.loads(text, parse_constant=_refused)
+
+
+def _transfer(item: Any) -> SkillTransferRecord:
+    """One application. Validating a hundred of them takes far longer than reading the rest of their skill, and what
+    JSON without surrogates gave needs little of it: only what has unknown fields is looked at closely. The others are
+    made as unpickling makes them, in a fifth of the time of `model_construct`.
+    """
+    if {name: type(value) for name, value in item.items()} != _TRANSFER_TYPES or not 0.0 <= item["confidence"] <= 1.0:
+        return SkillTransferRecord.from_dict(item)
+    item["timestamp"] = parse_time(item["timestamp"])
+    made = SkillTransferRecord.__new__(SkillTransferRecord)
+    made.__setstate__(
+        {
+            "__dict__": item,
+            "__pydantic_fields_set__": set(item),
+            "__pydantic_extra__": {},
+            "__pydantic_private__": None,
+        }
+    )
+    return made
+
+
+def _sound(columns: Sequence[Sequence[Any]]) -> bool:
+    """Whether every value of a page of entries is of its type, and within its range."""
+    ids, types, _, confidences, counts, successes, expiries, fingerprints, terms, vectors = columns
+    return (
+        _only(str, ids, types, fingerprints)
+        and _only(float, confidences)
+        and all(0.0 <= confidence <= 1.0 for confidence in confidences)
+        and _only(int, counts, successes, _given(expiries))
+        and _only(bytes, _given(terms))
+        and _are_vectors(_given(vectors))
+    )
+
+
+def _only(kind: type, *columns: Iterable[Any]) -> bool:
+    return all(set(map(type, column)) <= {kind} for column in columns)
+
+
+def _given(column: Sequence[Any]) -> list[Any]:
+    return [value for value in column if value is not None]
+
+
+def _are_vectors(values: Sequence[Any]) -> bool:
+    """Whether each value is the bytes of finite float32 numbers, at least one."""
+    if not _only(bytes, values) or any(not value or len(value) % 4 for value in values):
+        return False
+    return bool(np.isfinite(np.frombuffer(b"".join(values), np.float32)).all())
+
+
+def _read_entry(row: EntryRow, shape_of: Callable[[Any], Shape], location: str) -> RecallEntry | None:
+    skill_id, skill_type, shape, confidence, count, successes, expires_at, fingerprint, terms, vector = row
+    try:
+        return RecallEntry(
+            str(skill_id),
+            str(skill_type),
+            shape_of(shape),
+            _unit(confidence),
+            int(count),
+            int(successes),
+            None if expires_at is None else int(expires_at),
+            str(fingerprint),
+            None if terms is None else bytes(terms),
+            _vector(vector, skill_id, location),
+        )
+    except _DAMAGE as error:
+        log.warning("%s: skill %r cannot be recalled: %s", location, skill_id, error)
+        return None
 
 
 def _unit(value: Any) -> float:
@@ -101,8 +194,7 @@ def _vector(value: Any, skill_id: str, location: str) -> bytes | None:
     if value is None:
         return None
     data = bytes(value)
-    numbers = memoryview(data).cast("f") if data and len(data) % 4 == 0 else None
-    if numbers is not None and all(map(math.isfinite, numbers)):
+    if _are_vectors([data]):
         return data
     log.warning(
         "%s: the vector of skill %r is damaged; it is recalled without it. Run brain reembed.", location, skill_id

@@ -1,4 +1,4 @@
-"""Which store does a location name? One string picks SQLite or Neo4j, and nothing else changes."""
+"""Which store does a location name? One string picks SQLite, Neo4j or Redis, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from brain.model.skill import utc_now
 from brain.model.text import parse_time
 from brain.store.base import Clock, Store
 
-SCHEMES = ("sqlite", "neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
+REDIS_SCHEMES = ("redis", "rediss", "unix")
+SCHEMES = ("sqlite", "neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc", *REDIS_SCHEMES)
 
-_EXAMPLES = "sqlite:///brain.db, sqlite:////home/me/brain.db, sqlite://:memory:, neo4j://user:password@host:7687"
+_EXAMPLES = (
+    "sqlite:///brain.db, sqlite:////home/me/brain.db, sqlite://:memory:, neo4j://user:password@host:7687, "
+    "redis://user:password@host:6379/0"
+)
 
 
 def open_store(location: str, *, namespace: str, clock: Clock = utc_now, auth: Any = None) -> Store:
     """The store at `location`; nothing is created but its file. Raises `LocationError` if no store has that form.
 
-    `auth` is anything that the Neo4j driver takes: a (user, password) pair, an `Auth`, an auth manager.
+    `auth` is anything that the Neo4j driver takes: a (user, password) pair, an `Auth`, an auth manager; for Redis,
+    such a pair.
     """
     if not isinstance(location, str):
         raise LocationError(f"A location must be text such as {_EXAMPLES}; this is a {type(location).__name__}.")
@@ -34,6 +39,10 @@ def open_store(location: str, *, namespace: str, clock: Clock = utc_now, auth: A
         from brain.store.sqlite.store import SqliteStore
 
         return SqliteStore(_sqlite_path(location, rest), without_password(location), namespace, utc_clock)
+    if scheme in REDIS_SCHEMES:
+        from brain.store.redis import of_location
+
+        return of_location(location, namespace, utc_clock, auth)
     from brain.store.neo4j.store import Neo4jStore
 
     return Neo4jStore(location, namespace, utc_clock, auth)
@@ -42,6 +51,8 @@ def open_store(location: str, *, namespace: str, clock: Clock = utc_now, auth: A
 def without_password(location: str) -> str:
     """The location as it may be shown: without user and password."""
     scheme, separator, rest = location.partition("://")
+    if scheme in REDIS_SCHEMES:  # whose options may hold a password too
+        rest = rest.partition("?")[0]
     authority, slash, path = rest.partition("/")
     return f"{scheme}{separator}{authority.rpartition('@')[2]}{slash}{path}"
 

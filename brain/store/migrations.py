@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from brain.errors import SchemaError, StatementError
-from brain.store.base import Migration
+from brain.store.values import Migration
 
 _FILE = re.compile(r"V(\d{3})__([a-z0-9_]+)\.(?:cypher|sql)")
 _STRINGS_AND_COMMENTS = re.compile(

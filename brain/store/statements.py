@@ -9,7 +9,7 @@ A file holds statements, each with this head:
     MATCH …
 
 `//` is `--` in SQL files. `try` is optional there. Whatever `$parameter` the text names is a parameter.
-`{{relation}}` is the only place that the code may fill in, from the six relations.
+The code fills in `{{relation}}` and `{{relations}}`, from the six relations, and `{{depth}}`, from 1 to 10; nothing else.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _PARAMETER = {".cypher": re.compile(r"\$([a-z_][a-z0-9_]*)"), ".sql": re.compile(r":([a-z_][a-z0-9_]*)")}
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
-SLOTS = frozenset({"relation"})
+SLOTS = frozenset({"relation", "relations", "depth"})
 
 
 @dataclass(frozen=True)

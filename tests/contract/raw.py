@@ -6,10 +6,15 @@ from contextlib import closing
 
 SHARED = ("Skill", "Tag", "Domain", "Shape", "Trace")
 OWNED = ("Step", "Condition", "Transfer")
+OF_SKILL = "number = (SELECT number FROM skill WHERE id = ?)"
 
 
 def raw(place):
     """The place seen without the package."""
+    if place.kind in ("redis", "memory"):
+        from tests.redis.raw import RedisRaw
+
+        return RedisRaw(place)
     return SqliteRaw(place) if place.kind == "sqlite" else Neo4jRaw(place)
 
 
@@ -28,23 +33,28 @@ class SqliteRaw:
             kind: self.run(f"SELECT count(*) FROM {kind} WHERE namespace = ?", self._namespace)[0][0] for kind in kinds
         }
 
+    def left_behind(self):
+        """Rows of skills that are no more, of any namespace."""
+        numbered = [(kind, "number NOT IN (SELECT number FROM skill)") for kind in ("body", "recall", "transfer")]
+        named = [(kind, "skill_id NOT IN (SELECT id FROM skill)") for kind in ("tag", "trace")]
+        ended = [("edge", f"{end} NOT IN (SELECT id FROM skill)") for end in ("source", "target")]
+        rows = ((kind, self.run(f"SELECT * FROM {kind} WHERE {where}")) for kind, where in numbered + named + ended)
+        return {kind: found for kind, found in rows if found}
+
     def clear_everything(self):
         """Empties the store behind the back of whoever has it open."""
-        for table in ("skill", "namespace", "tag", "edge", "trace", "deletion"):
+        for table in ("skill", "tag", "edge", "trace", "deletion", "outbox", "namespace"):
             self.run(f"DELETE FROM {table}")
 
     def damage_text(self, skill_id):
         """Makes the skill unreadable."""
-        self.run("UPDATE skill SET document = '{broken' WHERE id = ?", skill_id)
+        self.run(f"UPDATE body SET document = '{{broken' WHERE {OF_SKILL}", skill_id)
 
     def damage_field(self, skill_id):
         """Gives the skill a field of the wrong kind."""
-        ((document,),) = self.run("SELECT document FROM skill WHERE id = ?", skill_id)
-        self.run(
-            "UPDATE skill SET document = ? WHERE id = ?",
-            json.dumps({**json.loads(document), "confidence": 7}),
-            skill_id,
-        )
+        ((document,),) = self.run(f"SELECT document FROM body WHERE {OF_SKILL}", skill_id)
+        damaged = json.dumps({**json.loads(document), "confidence": 7})
+        self.run(f"UPDATE body SET document = ? WHERE {OF_SKILL}", damaged, skill_id)
 
     def damage_number(self, skill_id):
         """Puts a word where recall reads a number."""
@@ -52,15 +62,15 @@ class SqliteRaw:
 
     def damage_shape(self, skill_id):
         """Makes the shape unreadable."""
-        self.run(
-            "UPDATE shape SET task_structures = 'broken' WHERE key = (SELECT shape FROM skill WHERE id = ?)", skill_id
-        )
+        self.run("UPDATE skill SET shape = 'broken' WHERE id = ?", skill_id)
 
     def damage_vector(self, skill_id, vector):
-        self.run("UPDATE skill SET vector = ? WHERE id = ?", vector, skill_id)
+        self.run(f"UPDATE recall SET vector = ? WHERE {OF_SKILL}", vector, skill_id)
 
     def forget_profile(self, skill_id):
-        self.run("UPDATE skill SET profile = NULL WHERE id = ?", skill_id)
+        """Takes away what the analysis made of the skill, as an earlier version would have left it."""
+        self.run(f"UPDATE body SET profile = NULL WHERE {OF_SKILL}", skill_id)
+        self.run(f"UPDATE recall SET terms = NULL WHERE {OF_SKILL}", skill_id)
 
     def damage_edges(self):
         self.run("UPDATE edge SET metadata = '{broken' WHERE relation = 'COMPLEMENTS'")
@@ -117,7 +127,8 @@ class Neo4jRaw:
         self._set(skill_id, "SET s.vector = $vector", vector=vector)
 
     def forget_profile(self, skill_id):
-        self._set(skill_id, "REMOVE s.profile")
+        """Takes away what the analysis made of the skill, as an earlier version would have left it."""
+        self._set(skill_id, "REMOVE s.profile, s.terms")
 
     def damage_edges(self):
         self.run("MATCH (:Skill {namespace: $namespace})-[r:COMPLEMENTS]->() SET r.metadata = '{broken'")
@@ -125,7 +136,7 @@ class Neo4jRaw:
     def clear(self):
         """Removes the namespace, in batches."""
         mine = [f"MATCH (n:{label}) WHERE n.id STARTS WITH $namespace + '/'" for label in OWNED]
-        mine += [f"MATCH (n:{label} {{namespace: $namespace}})" for label in SHARED]
+        mine += [f"MATCH (n:{label} {{namespace: $namespace}})" for label in (*SHARED, "Deletion", "Outbox")]
         for match in mine:
             self.run(f"{match} CALL (n) {{ DETACH DELETE n }} IN TRANSACTIONS OF 5000 ROWS")
 

@@ -3,13 +3,18 @@
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 
 import neo4j
 import pytest
 
 from brain import SyncBrain
 from brain.errors import AuthenticationError, LocationError, SchemaError, StoreUnavailableError
+from brain.model.context import Shape
+from brain.model.skill import SkillTransferRecord
+from brain.store import migrations
 from brain.store.location import open_store
+from brain.store.statements import data_folder
 from tests.integration.conftest import location_of
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("oldest")]
@@ -73,6 +78,91 @@ def test_migration_dry_run_changes_nothing(empty):
     store = open_store(empty, namespace="default")
     assert {m.state for m in store.migrations()} == {"pending"}
     assert {m.state for m in store.migrations()} == {"pending"}
+    store.close()
+
+
+EARLIER = """
+CREATE (n:Namespace {
+  name: "default", version: 7, complete_since: 2, deletions: ["3 gone"], operations: ["an operation"], locked: true})
+WITH n
+UNWIND range(0, $count - 1) AS i
+CREATE (s:Skill {
+  namespace: "default", id: "s" + toString(1000 + i), name: "Skill", description: "", skill_type: "procedural",
+  task: "task", domain: "kitchen", source_context: '{"metadata": {"domain": "kitchen", "task": "task"}}',
+  confidence: 0.25, usage_count: i, success_rate: 1.0, created_at: $now, updated_at: $now, expires_at: $later,
+  transfer_count: 4, transfer_successes: 2, version: 3, parts: 1, changed: 5, dedup_key: "key " + toString(i),
+  fingerprint: "f", profile: "p"})
+CREATE (s)-[:HAS_STEP {order: 0}]->(:Step {
+  id: "default/" + s.id + "/step/0", order: 0, action: "act", description: "", parameters: "{}", is_optional: false})
+MERGE (h:Shape {namespace: "default", key: "the key"})
+ON CREATE SET h.task_structures = ["sequential"], h.cognitive_patterns = [], h.input_shape = "text",
+  h.output_shape = "list"
+CREATE (s)-[:HAS_SHAPE]->(h)
+"""
+"""Skills as they stood before V003: without terms, the shape's key, and what the counters are made of."""
+
+
+def as_of_version_2(server, count):
+    """Brings the database to V002, with skills in it."""
+    now = datetime.now(UTC)
+    with neo4j.GraphDatabase.driver(server.uri, auth=(server.user, server.password)) as driver:
+        driver.execute_query("CREATE (:BrainMigration {version: 0, name: 'empty'})")
+        for file in migrations.load(data_folder("migrations") / "neo4j")[:2]:
+            for text in file.statements:
+                driver.execute_query(text)
+            driver.execute_query(
+                "CREATE (:BrainMigration {version: $version, name: $name, checksum: $checksum})",
+                version=file.version,
+                name=file.name,
+                checksum=file.checksum,
+            )
+        driver.execute_query(EARLIER, count=count, now=now, later=now + timedelta(days=1))
+        driver.execute_query("MATCH (s:Skill {id: 's1000'}) SET s.confidence = 'damaged', s.transfer_count = null")
+
+
+@pytest.fixture
+def upgraded(empty, oldest_server):
+    """A store on a database that held 2 500 skills of the earlier schema, more than one batch."""
+    as_of_version_2(oldest_server, 2_500)
+    store = open_store(empty, namespace="default")
+    assert [migration.name for migration in store.migrate()] == ["feeds_and_counters"]
+    yield store
+    store.close()
+
+
+def test_earlier_skills_are_counted_and_recalled_after_an_upgrade(upgraded):
+    summary = upgraded.summary(2)
+    assert (upgraded.count(), summary["total_skills"], summary["transferable_skills"]) == (2_500, 2_500, 2_499)
+    assert summary["avg_confidence"] == pytest.approx(0.25 * 2_499 / 2_500)
+    assert [skill.id for skill in summary["top_skills"]] == ["s3499", "s3498"]
+    entries = [entry for page in upgraded.entries(1_000, vectors=True) for entry in page]
+    assert len(entries) == 2_499, "all but the damaged one"
+    assert {entry.shape for entry in entries} == {Shape(("sequential",), (), "text", "list")}
+    assert {entry.terms for entry in entries} == {None}
+
+
+def test_readers_begin_anew_and_writers_go_on_after_an_upgrade(upgraded):
+    assert upgraded.changes(6).stale
+    assert not upgraded.changes(7).stale
+    assert upgraded.changes(7).store_id
+    upgraded.set_profiles([("s1001", 3, "profile", b"terms")], operation="a")
+    assert [(entry.id, entry.terms) for entry in upgraded.changes(7).entries] == [("s1001", b"terms")]
+    record = SkillTransferRecord(target_context={}, success=True)
+    assert upgraded.feedback("s1001", record, ttl=True, operation="b").transfer_count == 5
+    assert upgraded.delete("s1000", operation="c")
+    assert upgraded.summary(0)["total_transfers"] == 2_499 * 4 + 1
+
+
+def test_an_upgrade_that_was_interrupted_goes_on_where_it_was(empty, oldest_server):
+    as_of_version_2(oldest_server, 50)
+    with neo4j.GraphDatabase.driver(oldest_server.uri, auth=(oldest_server.user, oldest_server.password)) as driver:
+        file = migrations.load(data_folder("migrations") / "neo4j")[2]
+        for text in file.statements[:-1]:  # everything but the last, and not recorded
+            with driver.session() as session:
+                session.run(text).consume()
+    store = open_store(empty, namespace="default")
+    store.migrate()
+    assert store.summary(0)["transferable_skills"] == 49
     store.close()
 
 

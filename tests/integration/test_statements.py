@@ -7,8 +7,9 @@ from pathlib import Path
 import neo4j
 import pytest
 
-from brain import Relation, SyncBrain
+from brain.model.relations import Relation
 from brain.store import migrations
+from brain.store.location import open_store
 from brain.store.statements import data_folder, load
 from tests.integration.conftest import location_of
 
@@ -21,69 +22,102 @@ EXAMPLES = {
     "base_hours": 168.0,
     "before": NOW,
     "checksum": "c",
-    "dedup_key": "k",
+    "domains": [],
     "gain": 0.05,
+    "history": 100,
     "id": "x",
     "ids": ["x"],
     "kept": 100,
     "key": "k",
+    "keys": ["k"],
     "loss": 0.1,
-    "metadata": "{}",
     "name": "n",
     "namespace": "n",
     "now": NOW,
-    "operation": "o",
-    "relations": ["COMPLEMENTS"],
+    "number": 1,
+    "operation": 1,
+    "orders": [],
+    "page": 10,
     "renew": True,
     "replaces": None,
     "rows": [],
-    "since": 0,
+    "since": 1,
     "size": 10,
-    "source": "x",
+    "slot": "operations_1",
     "stamp": "s",
+    "step": 1,
     "success": True,
-    "target": "y",
-    "trace_key": "t",
-    "traces": [],
-    "transfers": [],
+    "target": None,
+    "trace": {"key": "t"},
+    "transfer": {},
+    "vectors": True,
     "version": 1,
 }
 INDEXES = {
-    "changed_skills": {"skill_changed_range"},
-    "fetch": {"skill_changed_range", "skill_id_unique", "namespace_name_unique"},
-    "expired_ids": {"skill_expires_at_range"},
-    "forget_operation": {"namespace_name_unique"},
-    "find_twin": {"skill_dedup_key_unique", "trace_key_unique"},
-    "record_use": {"skill_id_unique", "namespace_name_unique", "transfer_id_unique"},
-    "page_of_skills": {"skill_id_unique"},
-    "page_of_tagged_skills": {"tag_key_unique"},
-    "remove_skills": {"skill_id_unique"},
-    "clear_skills": {"skill_id_unique"},
-    "stored_versions": {"skill_id_unique"},
-    "neighbours": {"skill_id_unique"},
-    "edges_of": {"skill_id_unique"},
-    "add_edge": {"skill_id_unique"},
-    "set_vectors": {"skill_id_unique"},
-    "lock_namespace": {"namespace_name_unique"},
-    "namespace_state": {"namespace_name_unique"},
-    "deletions_since": {"namespace_name_unique"},
-    "note_deletion": {"namespace_name_unique"},
-    "clear_dedup_key": {"skill_id_unique"},
     "claim_sweep": {"namespace_name_unique"},
-    "set_embedding": {"namespace_name_unique"},
-    "write_skills": {"skill_id_unique", "shape_key_unique", "tag_key_unique", "domain_key_unique", "trace_key_unique"},
+    "clear_dedup_key": {"skill_id_unique"},
+    "clear_skills": {"skill_id_unique"},
+    "clear_traces": {"skill_id_unique"},
+    "count_skills": {"namespace_name_unique"},
+    "edges_of": {"skill_id_unique"},
+    "embedding_stamp": {"namespace_name_unique"},
+    "empty_outbox": {"outbox_number_range"},
+    "expired_ids": {"skill_expires_at_range"},
+    "feedback": {"namespace_name_unique", "skill_id_unique", "domain_key_unique", "transfer_id_unique"},
+    "fetch": {"namespace_name_unique", "skill_changed_range", "deletion_version_range", "skill_id_unique"},
+    "forget_operation": {"namespace_name_unique"},
+    "holders": {"skill_dedup_key_unique"},
+    "ids_of_tagged_skills": {"tag_key_unique"},
+    "kept_beside": {"skill_id_unique"},
     "lock_migrations": {"brain_migration_version_unique"},
+    "lock_namespace": {"namespace_name_unique", "skill_id_unique"},
+    "lock_to_learn": {"namespace_name_unique", "skill_id_unique", "skill_dedup_key_unique", "trace_key_unique"},
+    "mirror": {"namespace_name_unique"},
+    "neighbours": {"skill_id_unique"},
+    "note_deletion": {"namespace_name_unique", "deletion_version_range"},
+    "note_mirror": {"namespace_name_unique", "outbox_number_range"},
+    "outbox": {"outbox_number_range"},
+    "page_of_edges": {"skill_id_unique"},
+    "page_of_entries": {"skill_id_unique"},
+    "page_of_skills": {"skill_id_unique"},
+    "page_of_stored": {"skill_id_unique"},
+    "profiles": {"skill_id_unique"},
+    "put_edges": {"skill_id_unique"},
+    "put_in_outbox": {"namespace_name_unique", "outbox_skill_id_unique"},
     "record_migration": {"brain_migration_version_unique"},
+    "reinforce": {"namespace_name_unique", "skill_id_unique", "trace_key_unique"},
+    "related": {"skill_id_unique"},
+    "remove_skills": {"namespace_name_unique", "skill_id_unique"},
+    "shapes": {"shape_key_unique"},
+    "set_embedding": {"namespace_name_unique"},
+    "set_profiles": {"namespace_name_unique", "skill_id_unique"},
+    "set_vectors": {"namespace_name_unique", "skill_id_unique"},
+    "summary": {"namespace_name_unique", "skill_expires_at_range"},
+    "top_skills": {"skill_usage_range"},
+    "waiting": {"outbox_number_range"},
+    "whole_skills": {"skill_id_unique"},
+    "write_skills": {
+        "namespace_name_unique",
+        "skill_id_unique",
+        "shape_key_unique",
+        "tag_key_unique",
+        "domain_key_unique",
+        "trace_key_unique",
+    },
 }
 """The index or constraint that each statement must use. Renaming one, or a property of one, fails here."""
-SMALL_SCANS = {"migration_history", "record_migration", "count_skills", "summary", "top_skills"}
-"""Statements that read a whole label on purpose: the history, and totals."""
+SORTED_BY_INDEX = {"page_of_skills", "page_of_entries", "page_of_stored", "expired_ids", "outbox", "note_deletion"}
+"""Statements whose order an index gives: they read what they return and no more."""
+SMALL_SCANS = {"migration_history", "record_migration"}
+"""Statements that read a whole label on purpose: the history."""
 
 
 @pytest.fixture(scope="module", params=["current", "oldest"])
 def driver(request):
     server = request.getfixturevalue("neo4j_server" if request.param == "current" else "oldest_server")
-    SyncBrain.open(location_of(server), namespace="statements").close()
+    store = open_store(location_of(server), namespace="statements")
+    store.migrate()
+    store.close()
     found = neo4j.GraphDatabase.driver(server.uri, auth=(server.user, server.password))
     yield found
     found.close()
@@ -100,8 +134,7 @@ def operators(plan):
 
 
 def filled(statement):
-    slots = dict.fromkeys(re.findall(r"\{\{(\w+)\}\}", statement.text), Relation.COMPLEMENTS.value)
-    return statement.filled(**slots)
+    return statement.filled(relation=Relation.COMPLEMENTS.value, relations="|".join(Relation), depth="4")
 
 
 def parameters_of(statement):
@@ -131,6 +164,28 @@ def test_statement_uses_its_index_and_scans_nothing(driver, name):
     if name not in SMALL_SCANS:
         scans = [o["operatorType"] for o in found if "Scan" in o["operatorType"] and "Index" not in o["operatorType"]]
         assert scans == [], details
+
+
+@pytest.mark.parametrize("name", sorted(SORTED_BY_INDEX))
+def test_order_comes_from_the_index(driver, name):
+    plan = explain(driver, filled(STATEMENTS[name]), parameters_of(STATEMENTS[name])).plan
+    found = [operator["operatorType"].partition("@")[0] for operator in operators(plan)]
+    assert not {"Sort", "Top", "PartialSort", "PartialTop"} & set(found)
+
+
+def test_the_most_used_are_read_by_the_index_in_both_directions(driver):
+    """The last sort is of the few rows that were found."""
+    plan = explain(driver, filled(STATEMENTS["top_skills"]), parameters_of(STATEMENTS["top_skills"])).plan
+    found = [operator["operatorType"].partition("@")[0] for operator in operators(plan)]
+    assert (found.count("NodeIndexSeek"), found.count("Limit"), found.count("Top"), found.count("Sort")) == (2, 2, 1, 0)
+
+
+@pytest.mark.parametrize("depth", ["2", "4", "10"])
+def test_neighbourhood_is_walked_breadth_first_and_pruned(driver, depth):
+    statement = STATEMENTS["related"]
+    text = statement.filled(relations="|".join(Relation), depth=depth)
+    found = [operator["operatorType"] for operator in operators(explain(driver, text, parameters_of(statement)).plan)]
+    assert any(kind.startswith("VarLengthExpand(Pruning,BFS") for kind in found), found
 
 
 def index_names(driver):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
+import re
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 from brain.errors import BrainError
 from brain.model.context import Shape
 from brain.model.record import Record
 from brain.model.skill import Skill, SkillTransferRecord
 from brain.model.text import digest, parse_time
-from brain.store.base import Draft, Observation
+from brain.store.base import CONFIDENCE_UNITS
+from brain.store.values import Draft, KeptSkill, Observation, SeenTrace
 
 log = logging.getLogger(__name__)
 
@@ -27,28 +30,82 @@ _SKILL_FIELDS = (
     "transfer_successes namespace version".split()
 )
 _JSON_FIELDS = frozenset({"source_context", "parameters", "target_context", "adaptations"})
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_TRANSFER_TYPES = {"target_context": dict, "success": bool, "confidence": float, "adaptations": dict, "timestamp": str}
+_LISTS = {"HAS_STEP": "procedure", "REQUIRES": "preconditions", "ENSURES": "postconditions"}
+_OWN = {
+    "HAS_STEP": {"id", "timestamp"},
+    "REQUIRES": {"id", "order", "timestamp"},
+    "ENSURES": {"id", "order", "timestamp"},
+}
+"""What a node has that is no field of its record; `fetch` gives each a timestamp, which is null but for a transfer."""
 
 
-def batches(drafts: Sequence[Draft]) -> Iterator[list[Draft]]:
-    """At most `WRITE_BATCH` drafts at a time, no skill twice in one: a second version is written after the first."""
-    batch: dict[str, Draft] = {}
-    for draft in drafts:
-        if draft.skill.id in batch or len(batch) == WRITE_BATCH:
+@dataclass(frozen=True)
+class Written:
+    """A skill as it is about to be written.
+
+    With a `fitting_key`, a stored skill keeps its dedup key only if it is that one; without, it takes `dedup_key`. With
+    a `fitting_profile`, a stored vector stays where none is given and the text is that one. `learned` stands on the
+    relationships to its traces.
+    """
+
+    skill: Skill
+    profile: str | None
+    terms: bytes | None
+    vector: bytes | None
+    dedup_key: str | None = None
+    fitting_key: str | None = None
+    fitting_profile: str | None = None
+    traces: Sequence[SeenTrace] = ()
+    learned: Properties = field(default_factory=dict)
+
+    @classmethod
+    def saved(cls, draft: Draft, skill: Skill) -> Written:
+        """A draft, as `skill`, that takes no dedup key."""
+        return cls(
+            skill,
+            draft.profile,
+            draft.terms,
+            draft.vector,
+            fitting_key=draft.dedup_key,
+            fitting_profile=draft.profile,
+        )
+
+    @classmethod
+    def created(cls, draft: Draft, skill: Skill, trace: SeenTrace, operation: int) -> Written:
+        """A draft, as `skill`, that takes its dedup key, learned from `trace`."""
+        learned = {"operation": operation, "created": True}
+        return cls(skill, draft.profile, draft.terms, draft.vector, draft.dedup_key, traces=(trace,), learned=learned)
+
+    @classmethod
+    def restored(cls, kept: KeptSkill, skill: Skill, dedup_key: str | None) -> Written:
+        """What was kept, as `skill`."""
+        return cls(skill, kept.profile, kept.terms, kept.vector, dedup_key, traces=kept.traces)
+
+
+def batches(skills: Sequence[Written]) -> Iterator[list[Written]]:
+    """At most `WRITE_BATCH` skills at a time, none twice in one: a second version is written after the first."""
+    batch: dict[str, Written] = {}
+    for written in skills:
+        if written.skill.id in batch or len(batch) == WRITE_BATCH:
             yield list(batch.values())
             batch = {}
-        batch[draft.skill.id] = draft
+        batch[written.skill.id] = written
     if batch:
         yield list(batch.values())
 
 
-def skill_row(draft: Draft, skill: Skill, *, dedup_key: str | None, traces: Sequence[Observation] = ()) -> Properties:
+def skill_row(written: Written) -> Properties:
     """One row of `write_skills`: the properties of the skill and of everything around it."""
+    skill, features = written.skill, written.skill.features
     prefix = f"{skill.namespace}/{skill.id}"
     oldest = skill.transfer_count - len(skill.transfer_history)
     return {
         "id": skill.id,
-        "fitting_key": draft.dedup_key,
-        "dedup_key": dedup_key,
+        "fitting_key": written.fitting_key,
+        "fitting_profile": written.fitting_profile,
+        "dedup_key": written.dedup_key,
         "properties": {
             **{name: getattr(skill, name) for name in _SKILL_FIELDS},
             "task": skill.task,
@@ -57,29 +114,37 @@ def skill_row(draft: Draft, skill: Skill, *, dedup_key: str | None, traces: Sequ
             "expires_at": parse_time(skill.expires_at) if skill.expires_at else None,
             "extra": _extra(skill),
             "parts": len(skill.procedure) + len(skill.preconditions) + len(skill.postconditions),
-            "fingerprint": skill.fingerprint(),
-            "profile": draft.profile,
-            "vector": draft.vector,
+            "fingerprint": features.fingerprint(),
+            "shape": features.shape.key,
+            "profile": written.profile,
+            "terms": written.terms,
+            "vector": written.vector,
+            "counted": [round(skill.confidence * CONFIDENCE_UNITS), int(skill.is_transferable), skill.transfer_count],
         },
-        "shape": _shape(skill.features.shape),
+        "shape": _shape(features.shape),
         "tags": [{"key": digest(tag), "name": tag, "order": i} for i, tag in enumerate(skill.tags)],
         "domains": domain_rows(skill.domain),
-        "traces": [trace_row(observation, skill.updated_at) for observation in traces],
+        "traces": [trace_row(trace) for trace in written.traces],
+        "learned": written.learned,
         "steps": [
             {**_properties(step), "id": f"{prefix}/step/{i}", "order": i} for i, step in enumerate(skill.procedure)
         ],
         "preconditions": _conditions(skill.preconditions, f"{prefix}/requires"),
         "postconditions": _conditions(skill.postconditions, f"{prefix}/ensures"),
-        "transfers": [transfer_row(t, prefix, oldest + i + 1) for i, t in enumerate(skill.transfer_history)],
+        "transfers": [_transfer_row(t, prefix, oldest + i + 1) for i, t in enumerate(skill.transfer_history)],
     }
 
 
-def transfer_row(record: SkillTransferRecord, prefix: str = "", number: int = 0) -> Properties:
-    """A transfer record as properties, with the domain that it went to."""
+def transfer_properties(record: SkillTransferRecord) -> Properties:
+    """What a transfer's node holds, but for its id, its number and the confidence before it."""
+    return _properties(record)
+
+
+def transfer_domains(record: SkillTransferRecord) -> list[Properties]:
+    """The node of the domain that a transfer went to, or nothing."""
     metadata = record.target_context.get("metadata")
     domain = metadata.get("domain") if isinstance(metadata, dict) else None
-    properties = {**_properties(record), "id": f"{prefix}/{number}", "number": number}
-    return {"properties": properties, "domains": domain_rows(domain if isinstance(domain, str) else "")}
+    return domain_rows(domain if isinstance(domain, str) else "")
 
 
 def domain_rows(domain: str) -> list[Properties]:
@@ -87,38 +152,38 @@ def domain_rows(domain: str) -> list[Properties]:
     return [{"key": digest(domain), "name": domain}] if domain.strip() else []
 
 
-def trace_row(observation: Observation, seen_at: datetime) -> Properties:
+def trace_row(trace: SeenTrace) -> Properties:
     """What a trace's node holds."""
-    return {
-        "key": observation.key,
-        "trace_id": observation.trace_id,
-        "content": observation.content,
-        "domain": observation.domain,
-        "task": observation.task,
-        "success": observation.success,
-        "quality": observation.quality,
-        "seen_at": seen_at,
-    }
+    return {**vars(trace.observation), "seen_at": trace.seen_at}
+
+
+def read_trace(node: Properties) -> SeenTrace:
+    """The reverse of `trace_row`."""
+    fields = {name: node[name] for name in Observation.__dataclass_fields__}
+    return SeenTrace(Observation(**fields), parse_time(node["seen_at"].to_native()))
+
+
+def operation_key(operation: str) -> int:
+    """An operation as the whole number that is noted."""
+    return int.from_bytes(hashlib.blake2b(operation.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def is_torn(row: Properties) -> bool:
     """Whether a skill was written anew while its parts were collected, so that some are of before and some missing."""
-    parts = [*row["procedure"], *row["preconditions"], *row["postconditions"]]
-    return row["parts"] is not None and sum("id" in part for part in parts) != row["parts"]
+    whole = sum(kind in _LISTS and "id" in node for kind, _, node in row["nodes"])
+    return row["parts"] is not None and whole != row["parts"]
 
 
 def read_skill(row: Properties, namespace: str, location: str) -> Skill | None:
     """The skill that `fetch` returned; None, with a warning that names it, if its nodes cannot be read."""
     try:
-        data = {**_fields(row, own={"parts"}), "namespace": namespace, "expires_at": _time(row["expires_at"])}
-        data["procedure"] = [_fields(node, own={"id"}) for node in row["procedure"]]
-        for part in ("preconditions", "postconditions"):
-            data[part] = [_fields(node, own={"id", "order"}) for node in row[part]]
-        data["transfer_history"] = [
-            _fields(node, own={"id", "number"})
-            for node in row["transfer_history"]
-            if "id" in node  # the oldest go while newer ones are written
-        ]
+        data = {**_fields(row, own={"parts", "nodes"}), "namespace": namespace}
+        data["expires_at"] = row["expires_at"] or ""
+        nodes = _sorted_nodes(row["nodes"])
+        for kind, name in _LISTS.items():
+            data[name] = [_fields(node, own=_OWN[kind]) for node in nodes.get(kind, ())]
+        data["tags"] = [node["name"] for node in nodes.get("TAGGED", ())]
+        data["transfer_history"] = [_transfer(node) for node in nodes.get("APPLIED", ())]
         return Skill.from_dict(data)
     except (ValueError, TypeError, KeyError, BrainError) as error:
         log.warning(
@@ -127,9 +192,39 @@ def read_skill(row: Properties, namespace: str, location: str) -> Skill | None:
         return None
 
 
-def entry_row(row: Properties) -> Properties:
-    """A row of `changed_skills` with its expiry as ISO 8601 text."""
-    return {**row, "expires_at": _time(row["expires_at"])}
+def read_shape(values: Sequence[Any]) -> Shape:
+    """The shape in the four properties of its node. Raises `TypeError` if it is damaged."""
+    structures, patterns, input_shape, output_shape = values
+    return Shape(tuple(map(str, structures)), tuple(map(str, patterns)), str(input_shape), str(output_shape))
+
+
+def _sorted_nodes(nodes: Sequence[tuple[str, Any, Properties]]) -> dict[str, list[Properties]]:
+    """The nodes around a skill by the kind of their relationship, in their order."""
+    found: dict[str, list[tuple[Any, Properties]]] = {}
+    for kind, order, node in nodes:
+        if kind == "TAGGED":
+            found.setdefault(kind, []).append((order, node))
+        elif kind == "APPLIED":
+            if "id" in node:  # the oldest go while newer ones are written
+                found.setdefault(kind, []).append((node["number"], node))
+        else:
+            found.setdefault(kind, []).append((node["order"], node))
+    return {kind: [node for _, node in sorted(pairs, key=lambda pair: pair[0])] for kind, pairs in found.items()}
+
+
+def _transfer(node: Properties) -> SkillTransferRecord:
+    """One application. Validating a hundred of them takes ten times as long as reading the rest of their skill, and
+    what a graph gave needs little of it: only what has unknown fields or other types is looked at closely.
+    """
+    fields = _fields(node, own={"id", "number"})
+    if _SURROGATE.search(node["target_context"] + node["adaptations"]) or not _is_transfer(fields):
+        return SkillTransferRecord.from_dict(fields)
+    return SkillTransferRecord.model_construct(**{**fields, "timestamp": parse_time(fields["timestamp"])})
+
+
+def _is_transfer(fields: Properties) -> bool:
+    types = {name: type(value) for name, value in fields.items()}
+    return types == _TRANSFER_TYPES and 0.0 <= fields["confidence"] <= 1.0
 
 
 def _properties(record: Record) -> Properties:
@@ -141,9 +236,14 @@ def _properties(record: Record) -> Properties:
 def _fields(properties: Properties, own: Collection[str] = ()) -> Properties:
     """The reverse of `_properties`, without the graph's `own` ones; a field of the record may bear their name."""
     known = {k: v for k, v in properties.items() if k != "extra" and k not in own}
-    data = {k: json.loads(v) if k in _JSON_FIELDS else _native(v) for k, v in known.items()}
-    unknown: Properties = json.loads(properties.get("extra") or "{}")
-    return data | unknown
+    data = {k: _decode(v) if k in _JSON_FIELDS else v for k, v in known.items()}
+    extra = properties.get("extra")
+    return {**data, **_decode(extra)} if extra else data
+
+
+def _transfer_row(record: SkillTransferRecord, prefix: str, number: int) -> Properties:
+    properties = {**_properties(record), "id": f"{prefix}/{number}", "number": number}
+    return {"properties": properties, "domains": transfer_domains(record)}
 
 
 def _conditions(conditions: Sequence[Record], prefix: str) -> list[Properties]:
@@ -168,9 +268,8 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _native(value: Any) -> Any:
-    return value.to_native() if hasattr(value, "to_native") else value
+def _refused(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a number")
 
 
-def _time(value: Any) -> str:
-    return "" if value is None else parse_time(_native(value)).isoformat()
+_decode = json.JSONDecoder(parse_constant=_refused).decode

@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from brain.errors import ConflictError
 from brain.model import formulas
-from brain.model.receipts import LearnOutcome
+from brain.model.context import Shape
 from brain.model.relations import Edge, Relation
 from brain.model.skill import TRANSFER_HISTORY_LENGTH, Skill, SkillTransferRecord, utc_now
-from brain.model.text import digest
-from brain.store import migrations
-from brain.store.base import (
-    PAGE,
+from brain.model.text import digest, parse_time
+from brain.store.base import PAGE, Clock, mean_confidence
+from brain.store.documents import read_edge, read_edges, read_entries
+from brain.store.location import without_password
+from brain.store.neo4j import moving
+from brain.store.neo4j.connection import Connection, Transaction
+from brain.store.neo4j.learning import Learning
+from brain.store.neo4j.rows import Written, read_shape, transfer_domains, transfer_properties
+from brain.store.neo4j.schema import Schema
+from brain.store.neo4j.skills import DELETIONS_KEPT, OPERATIONS_KEPT, Lock, Skills, Stored, operation_parameters
+from brain.store.values import (
     Changes,
-    Clock,
     Draft,
     EmbeddingStamp,
+    KeptSkill,
     Learned,
     LearnOrder,
     Migration,
+    OutboxEntry,
     RecallEntry,
-    all_of,
-    edges_of_derivation,
-    needs_all,
+    Waiting,
 )
-from brain.store.documents import read_edges, read_entry
-from brain.store.location import without_password
-from brain.store.migrations import MigrationFile
-from brain.store.neo4j.connection import Connection, Lock, Row, TornReadError, Transaction
-from brain.store.neo4j.rows import batches, entry_row, is_torn, read_skill, skill_row, trace_row, transfer_row
-from brain.store.statements import data_folder
-from brain.store.walk import breadth_first
 
-DELETIONS_KEPT = 1_000
-"""Deletions remembered one by one; a reader that is further behind reads everything anew."""
+OUTBOX_BATCH = 5_000
+"""Skills put into the outbox by one statement when a mirror is noted."""
+
+Result = TypeVar("Result")
+Work = Callable[[Skills, Lock, dict[str, Stored]], Result]
 
 
 class Neo4jStore:
@@ -46,354 +48,324 @@ class Neo4jStore:
     def __init__(self, location: str, namespace: str, clock: Clock = utc_now, auth: Any = None) -> None:
         self.location, self.namespace, self.clock = without_password(location), namespace, clock
         self._connection = Connection(location, self.location, namespace, auth)
+        self._schema = Schema(self._connection, self.location)
 
     def close(self) -> None:
         self._connection.close()
 
-    # Schema
-
     def migrations(self) -> list[Migration]:
-        return self._connection.read(self._migrations)
+        return self._schema.migrations()
 
     def migrate(self) -> list[Migration]:
-        if not any(m.state == "pending" for m in migrations.usable(self.migrations(), self.location)):
-            return []
-        self._connection.schema(self._connection.statement("migration_version_constraint").text)
-        return self._connection.write_schema(self._apply_pending)
-
-    def _files(self) -> tuple[MigrationFile, ...]:
-        return migrations.load(data_folder("migrations") / "neo4j")
-
-    def _migrations(self, tx: Transaction) -> list[Migration]:
-        history = [
-            migrations.Applied(row["version"], row["name"], row["checksum"]) for row in tx.rows("migration_history")
-        ]
-        return migrations.analyse(self._files(), history)
-
-    def _apply_pending(self, tx: Transaction) -> list[Migration]:
-        """Holds the lock of the history in `tx` while each schema statement runs in a transaction of its own."""
-        tx.rows("lock_migrations")
-        files = migrations.pending(self._files(), migrations.usable(self._migrations(tx), self.location))
-        for file in files:
-            for text in file.statements:
-                self._connection.schema(text)
-            tx.rows("record_migration", version=file.version, name=file.name, checksum=file.checksum, now=self.clock())
-        return [Migration(file.version, file.name, file.checksum, "applied") for file in files]
+        return self._schema.migrate(self.clock())
 
     # Writes
 
-    def learn(self, order: LearnOrder) -> Learned:
-        return self._connection.write(lambda tx, lock: self._learn(tx, lock, order), order.operation)
-
-    def _learn(self, tx: Transaction, lock: Lock, order: LearnOrder) -> Learned:
-        observation = order.observation
-        by_trace = bool(observation.trace_id) or lock.repeated
-        found = tx.row(
-            "find_twin",
-            trace_key=observation.key if by_trace else "",
-            dedup_key=order.draft.dedup_key,
-            now=self.clock(),
-        )
-        assert found
-        seen = self._live(tx, [found["seen"]]) if found["seen"] else []
-        if lock.repeated:
-            return _learned_before(seen, observation.success)
-        if seen:
-            tx.rows("forget_operation", operation=order.operation)
-            return Learned(LearnOutcome.ALREADY_SEEN, seen[0])
-        twin_id = found["holder"] or order.find_twin(self._changes(tx, order.seen_version, lock))
-        if twin_id and not self._live(tx, [twin_id]):  # it cannot be read: a readable twin takes its place
-            tx.rows("clear_dedup_key", id=twin_id)
-            twin_id = None
-        if twin_id is None and not observation.success:
-            tx.rows("forget_operation", operation=order.operation)
-            return Learned(LearnOutcome.IGNORED, None)
-        used = self._must_live(tx, [skill_id for skill_id in order.derived_from if skill_id != twin_id])
-        if twin_id is None:
-            outcome, skill = LearnOutcome.CREATED, self._create(tx, order)
-        else:
-            outcome, skill = self._reinforce(tx, twin_id, order)
-        for edge in edges_of_derivation(skill, used, observation.success):
-            self._put_edge(tx, edge)
-        return Learned(outcome, skill)
-
-    def _create(self, tx: Transaction, order: LearnOrder) -> Skill:
-        draft = order.draft
-        stored = self._stored(tx, [draft.skill.id]).get(draft.skill.id)
-        if stored and stored["live"]:
-            raise ConflictError(draft.skill.id, 0, stored["version"])
-        if stored:
-            tx.rows("remove_skills", ids=[draft.skill.id])
-        row = skill_row(draft, draft.skill, dedup_key=draft.dedup_key, traces=[order.observation])
-        tx.rows("write_skills", rows=[row])
-        return self._must_live(tx, [draft.skill.id])[0]
-
-    def _reinforce(self, tx: Transaction, skill_id: str, order: LearnOrder) -> tuple[LearnOutcome, Skill]:
-        success = order.observation.success
-        traces = [trace_row(order.observation, self.clock())]
-        self._record_use(tx, skill_id, success, order.ttl, traces=traces)
-        outcome = LearnOutcome.REINFORCED if success else LearnOutcome.FAILURE_RECORDED
-        return outcome, self._must_live(tx, [skill_id])[0]
+    def learn(self, orders: Sequence[LearnOrder], *, operation: str) -> list[Learned]:
+        if not orders:
+            return []
+        return self._connection.write(lambda tx: Learning(self._skills(tx), orders, operation).carry_out())
 
     def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Skill | None:
-        def work(tx: Transaction, lock: Lock) -> Skill | None:
-            if not lock.repeated:
-                self._record_use(tx, skill_id, record.success, ttl, transfers=[transfer_row(record)])
-            return next(iter(self._live(tx, [skill_id])), None)
+        def work(tx: Transaction) -> Skill | None:
+            skills = self._skills(tx)
+            row = tx.row(
+                "feedback",
+                **operation_parameters(operation),
+                kept=OPERATIONS_KEPT,
+                id=skill_id,
+                success=record.success,
+                renew=ttl,
+                now=skills.now,
+                gain=formulas.SUCCESS_GAIN,
+                loss=formulas.FAILURE_LOSS,
+                base_hours=formulas.BASE_TTL_HOURS,
+                history=TRANSFER_HISTORY_LENGTH,
+                transfer=transfer_properties(record),
+                domains=transfer_domains(record),
+            )
+            if row is None:
+                return None
+            skills.tell(Lock(0, False, row["mirrored"]), [skill_id])
+            return next(iter(skills.read([row["skill"]])), None)
 
-        return self._connection.write(work, operation)
-
-    def _record_use(
-        self,
-        tx: Transaction,
-        skill_id: str,
-        success: bool,
-        ttl: bool,
-        transfers: Sequence[Row] = (),
-        traces: Sequence[Row] = (),
-    ) -> None:
-        tx.rows(
-            "record_use",
-            id=skill_id,
-            success=success,
-            renew=ttl,
-            now=self.clock(),
-            gain=formulas.SUCCESS_GAIN,
-            loss=formulas.FAILURE_LOSS,
-            base_hours=formulas.BASE_TTL_HOURS,
-            kept=TRANSFER_HISTORY_LENGTH,
-            transfers=list(transfers),
-            traces=list(traces),
-        )
+        return self._connection.write(work)
 
     def save(self, draft: Draft, *, expected_version: int | None, operation: str) -> Skill:
         skill_id = draft.skill.id
 
-        def work(tx: Transaction, lock: Lock) -> Skill:
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> Skill:
             if not lock.repeated:
-                self._save(tx, [draft], expected_version)
-            version = self._stored(tx, [skill_id])[skill_id]["version"]
-            hidden = draft.skill.model_copy(update={"version": version, "namespace": self.namespace})
-            return next(iter(self._live(tx, [skill_id])), hidden)  # one saved as expired is hidden at once
+                self._save(skills, [draft], expected_version, stored, lock)
+            hidden = draft.skill.model_copy(update={"version": stored[skill_id].version, "namespace": self.namespace})
+            return next(iter(skills.live([skill_id])), hidden)  # one saved as expired is hidden at once
 
-        return self._connection.write(work, operation)
+        return self._write(work, operation, [skill_id])
 
     def save_many(self, drafts: Sequence[Draft], *, operation: str) -> None:
-        def work(tx: Transaction, lock: Lock) -> None:
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> None:
             if not lock.repeated:
-                self._save(tx, drafts, None)
+                self._save(skills, drafts, None, stored, lock)
 
-        self._connection.write(work, operation)
+        self._write(work, operation, [draft.skill.id for draft in drafts])
 
-    def _save(self, tx: Transaction, drafts: Sequence[Draft], expected_version: int | None) -> None:
-        for batch in batches(drafts):
-            stored = self._stored(tx, [draft.skill.id for draft in batch])
-            rows = []
-            for draft in batch:
-                actual = _live_version(stored.get(draft.skill.id))
-                if expected_version is not None and expected_version != (actual or 0):
-                    raise ConflictError(draft.skill.id, expected_version, actual)
-                skill = draft.skill.model_copy(update={"version": (actual or 0) + 1, "namespace": self.namespace})
-                rows.append(skill_row(draft, skill, dedup_key=None))
-            expired = [skill_id for skill_id, row in stored.items() if not row["live"]]
-            live = [skill_id for skill_id, row in stored.items() if row["live"]]
-            if expired:
-                tx.rows("remove_skills", ids=expired)
-            if live:
-                tx.rows("clear_skills", ids=live)
-            tx.rows("write_skills", rows=rows)
+    def _save(
+        self,
+        skills: Skills,
+        drafts: Sequence[Draft],
+        expected_version: int | None,
+        stored: dict[str, Stored],
+        lock: Lock,
+    ) -> None:
+        versions = {skill_id: found.version for skill_id, found in stored.items() if found.live}
+        written = []
+        for draft in drafts:
+            skill_id = draft.skill.id
+            actual = versions.get(skill_id)
+            if expected_version is not None and expected_version != (actual or 0):
+                raise ConflictError(skill_id, expected_version, actual)
+            version = (actual or 0) + 1
+            skill = draft.skill.model_copy(update={"version": version, "namespace": self.namespace})
+            written.append(Written.saved(draft, skill))
+            versions[skill_id] = 0 if skill.has_expired(skills.now) else version
+        skills.write(written, stored, lock)
 
     def delete(self, skill_id: str, *, operation: str) -> bool:
-        def work(tx: Transaction, lock: Lock) -> bool:
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> bool:
             if lock.repeated:
                 return True
-            if _live_version(self._stored(tx, [skill_id]).get(skill_id)) is None:
-                tx.rows("forget_operation", operation=operation)
+            if skill_id not in stored or not stored[skill_id].live:
+                skills.forget(operation)
                 return False
-            tx.rows("remove_skills", ids=[skill_id])
-            tx.rows("note_deletion", id=skill_id, kept=DELETIONS_KEPT)
+            skills.remove([skill_id], lock)
+            skills.tx.rows("note_deletion", id=skill_id, kept=DELETIONS_KEPT)
             return True
 
-        return self._connection.write(work, operation)
+        return self._write(work, operation, [skill_id])
 
     def add_edge(self, edge: Edge, *, operation: str) -> None:
-        def work(tx: Transaction, lock: Lock) -> None:
-            self._must_live(tx, [edge.source, edge.target])
-            self._put_edge(tx, edge)
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> None:
+            skills.must_live([edge.source, edge.target])
+            skills.put_edges([edge], lock)
 
-        self._connection.write(work, operation)
+        self._write(work, operation)
 
     def sweep(self, limit: int, *, operation: str) -> int:
-        if not self._connection.read(lambda tx: tx.rows("expired_ids", now=self.clock(), size=1)):
+        if not self._connection.ask(lambda tx: tx.rows("expired_ids", now=self.clock(), size=1)):
             return 0
 
-        def work(tx: Transaction, lock: Lock) -> int:
-            ids = [row["id"] for row in tx.rows("expired_ids", now=self.clock(), size=limit)]
-            tx.rows("remove_skills", ids=ids)
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> int:
+            ids = [row["id"] for row in skills.tx.rows("expired_ids", now=skills.now, size=limit)]
+            skills.remove(ids, lock)
             return len(ids)
 
-        return self._connection.write(work, operation)
+        return self._write(work, operation)
 
     def claim_sweep(self, interval: timedelta, *, operation: str) -> bool:
-        now = self.clock()
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> bool:
+            rows = skills.tx.rows("claim_sweep", now=skills.now, before=skills.now - interval)
+            return lock.repeated or bool(rows)
 
-        def work(tx: Transaction, lock: Lock) -> bool:
-            return lock.repeated or bool(tx.rows("claim_sweep", now=now, before=now - interval))
-
-        return self._connection.write(work, operation)
-
-    def set_vectors(self, vectors: Sequence[tuple[str, bytes]], *, operation: str) -> None:
-        rows = [{"id": skill_id, "vector": vector} for skill_id, vector in vectors]
-        self._connection.write(lambda tx, lock: tx.rows("set_vectors", rows=rows), operation)
-
-    def set_embedding_stamp(
-        self, stamp: EmbeddingStamp, replaces: EmbeddingStamp | None, *, operation: str
-    ) -> EmbeddingStamp:
-        def work(tx: Transaction, lock: Lock) -> EmbeddingStamp:
-            row = tx.row("set_embedding", stamp=stamp.to_json(), replaces=replaces.to_json() if replaces else None)
-            noted = EmbeddingStamp.from_json(row["embedding"] if row else None)
-            assert noted
-            return noted
-
-        return self._connection.write(work, operation)
+        return self._write(work, operation)
 
     # Reads
 
     def get_many(self, skill_ids: Sequence[str]) -> list[Skill]:
-        return self._connection.read(lambda tx: self._live(tx, skill_ids))
+        return self._connection.ask(lambda tx: self._skills(tx).live(skill_ids))
 
     def pages(self, tag: str | None = None, size: int = PAGE) -> Iterator[list[Skill]]:
-        after = ""
-        while True:
-            ids, page = self._connection.read(lambda tx, after=after: self._page(tx, tag, after, size))  # type: ignore[misc]
-            if not ids:
-                return
-            yield page
-            after = ids[-1]
-
-    def _page(self, tx: Transaction, tag: str | None, after: str, size: int) -> tuple[list[str], list[Skill]]:
-        if tag is None:
-            rows = tx.rows("page_of_skills", after=after, now=self.clock(), size=size)
-        else:
-            rows = tx.rows("page_of_tagged_skills", key=digest(tag), after=after, now=self.clock(), size=size)
-        ids = [row["id"] for row in rows]
-        return ids, self._live(tx, ids)
+        for ids in self._pages_of_ids(size) if tag is None else self._ids_of_tag(tag, size):
+            page = self.get_many(ids)
+            yield page if tag is None else [skill for skill in page if tag in skill.tags]
 
     def edges(self, skill_id: str) -> list[Edge]:
-        rows = self._connection.read(lambda tx: tx.rows("edges_of", id=skill_id, now=self.clock()))
+        rows = self._connection.ask(lambda tx: tx.rows("edges_of", id=skill_id, now=self.clock()))
         return read_edges(skill_id, rows, self.location)
 
     def related(self, skill_id: str, relation: Relation | None, max_depth: int) -> list[tuple[Skill, int]]:
-        return self._connection.read(lambda tx: self._related(tx, skill_id, relation, max_depth))
+        slots = {"relations": "|".join([relation] if relation else Relation), "depth": str(max_depth)}
 
-    def _related(
-        self, tx: Transaction, skill_id: str, relation: Relation | None, max_depth: int
-    ) -> list[tuple[Skill, int]]:
-        if not self._live(tx, [skill_id]):
-            return []
-        relations = [relation.value] if relation else [known.value for known in Relation]
-
-        def neighbours(ids: Sequence[str]) -> list[str]:
-            rows = tx.rows("neighbours", ids=list(ids), relations=relations, now=self.clock())
-            return [row["id"] for row in rows]
-
-        distance = {other: d for d, other in breadth_first(skill_id, max_depth, neighbours)}
-        return [(skill, distance[skill.id]) for skill in self._live(tx, list(distance))]
-
-    def changes(self, since: int) -> Changes:
-        def work(tx: Transaction) -> Changes:
-            state = tx.row("namespace_state")
-            if state is None:
-                return Changes(0, (), complete=since > 0)
-            return self._changes(tx, since, Lock(state["version"], state["complete_since"], repeated=False))
-
-        return self._connection.read(work)
-
-    def fetch(self, skill_ids: Sequence[str], since: int) -> tuple[list[Skill], Changes]:
-        def work(tx: Transaction) -> tuple[list[Skill], Changes]:
-            row = tx.row("fetch", ids=list(skill_ids), since=since, now=self.clock())
-            assert row
-            changes = Changes(since, ())
-            if row["version"] != since:
-                complete = needs_all(since, row["version"], row["complete_since"])
-                changes = Changes(row["version"], self._entries(row["changed"]), row["deleted"], complete)
-            return self._skills(tx, skill_ids, row["skills"]), changes
-
-        return self._connection.read(work)
+        rows = self._connection.ask(lambda tx: tx.rows("related", slots=slots, id=skill_id, now=self.clock()))
+        distances = {row["id"]: row["distance"] for row in rows}
+        return [(skill, distances[skill.id]) for skill in self.get_many(list(distances))]
 
     def summary(self, top: int) -> dict[str, Any]:
         def work(tx: Transaction) -> dict[str, Any]:
-            totals = tx.row("summary", now=self.clock())
-            assert totals
-            ids = [row["id"] for row in tx.rows("top_skills", now=self.clock(), size=top)]
+            skills = self._skills(tx)
+            totals = tx.row("summary", now=skills.now) or dict.fromkeys(
+                ("total", "units", "transferable", "transfers"), 0
+            )
             return {
                 "total_skills": totals["total"],
                 "transferable_skills": totals["transferable"],
-                "avg_confidence": totals["confidence"],
+                "avg_confidence": mean_confidence(totals["units"], totals["total"]),
                 "total_transfers": totals["transfers"],
-                "top_skills": self._live(tx, ids),
+                "top_skills": skills.live(row["id"] for row in tx.rows("top_skills", now=skills.now, size=top)),
             }
 
         return self._connection.read(work)
 
     def count(self) -> int:
-        row = self._connection.read(lambda tx: tx.row("count_skills"))
+        row = self._connection.ask(lambda tx: tx.row("count_skills"))
         return int(row["stored"]) if row else 0
 
+    # What recall reads
+
+    def changes(self, since: int) -> Changes:
+        return self._connection.ask(lambda tx: self._skills(tx).fetch((), since)[1])
+
+    def fetch(self, skill_ids: Sequence[str], since: int) -> tuple[list[Skill], Changes]:
+        return self._connection.ask(lambda tx: self._skills(tx).fetch(skill_ids, since))
+
+    def entries(self, size: int, *, vectors: bool) -> Iterator[list[RecallEntry]]:
+        after, shapes = "", dict[str, Shape]()
+        while True:
+            rows = self._connection.ask(
+                lambda tx, after=after: tx.value(  # type: ignore[misc]
+                    "page_of_entries", after=after, size=size, vectors=vectors, now=self.clock()
+                )
+            )
+            if not rows:
+                return
+            after = rows[-1][0]
+            self._add_shapes(shapes, {row[2] for row in rows} - shapes.keys())
+            yield read_entries(rows, shapes.__getitem__, self.location)
+
+    def profiles(self, skill_ids: Sequence[str]) -> dict[str, str]:
+        return self._connection.ask(lambda tx: self._skills(tx).profiles(skill_ids))
+
+    def set_profiles(self, rows: Sequence[tuple[str, int, str, bytes]], *, operation: str) -> None:
+        values = [dict(zip(("id", "version", "profile", "terms"), row, strict=True)) for row in rows]
+        self._set("set_profiles", values, operation)
+
     def embedding_stamp(self) -> EmbeddingStamp | None:
-        row = self._connection.read(lambda tx: tx.row("namespace_state"))
+        row = self._connection.ask(lambda tx: tx.row("embedding_stamp"))
         return EmbeddingStamp.from_json(row["embedding"]) if row else None
 
-    # Inside a transaction
+    def set_embedding_stamp(
+        self, stamp: EmbeddingStamp, replaces: EmbeddingStamp | None, *, operation: str
+    ) -> EmbeddingStamp:
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> EmbeddingStamp:
+            before = replaces.to_json() if replaces else None
+            row = skills.tx.row("set_embedding", stamp=stamp.to_json(), replaces=before)
+            noted = EmbeddingStamp.from_json(row["embedding"] if row else None)
+            assert noted
+            return noted
 
-    def _live(self, tx: Transaction, skill_ids: Sequence[str]) -> list[Skill]:
-        row = tx.row("fetch", ids=list(dict.fromkeys(skill_ids)), since=None, now=self.clock()) if skill_ids else None
-        return self._skills(tx, skill_ids, row["skills"]) if row else []
+        return self._write(work, operation)
 
-    def _must_live(self, tx: Transaction, skill_ids: Sequence[str]) -> list[Skill]:
-        return all_of(skill_ids, self._live(tx, skill_ids), self.namespace)
+    def set_vectors(self, vectors: Sequence[tuple[str, bytes]], *, operation: str) -> None:
+        values = [dict(zip(("id", "vector"), row, strict=True)) for row in vectors]
+        self._set("set_vectors", values, operation)
 
-    def _skills(self, tx: Transaction, skill_ids: Sequence[str], rows: Sequence[Row]) -> list[Skill]:
-        if tx.may_be_torn and any(is_torn(row) for row in rows):
-            raise TornReadError
-        found = {row["id"]: row for row in rows}
-        read = (read_skill(found[i], self.namespace, self.location) for i in dict.fromkeys(skill_ids) if i in found)
-        return [skill for skill in read if skill]
+    # Moving
 
-    def _entries(self, rows: Sequence[Row]) -> list[RecallEntry]:
-        return [entry for row in rows if (entry := read_entry(entry_row(row), self.location))]
+    def export(self, size: int = PAGE) -> Iterator[list[KeptSkill]]:
+        for ids in self._pages_of_ids(size):
+            yield self._connection.read(lambda tx, ids=ids: moving.kept(self._skills(tx), ids))  # type: ignore[misc]
 
-    def _stored(self, tx: Transaction, skill_ids: Sequence[str]) -> dict[str, Row]:
-        return {row["id"]: row for row in tx.rows("stored_versions", ids=list(skill_ids), now=self.clock())}
+    def export_edges(self, size: int = PAGE) -> Iterator[list[Edge]]:
+        for ids in self._pages_of_ids(size):
+            rows = self._connection.ask(
+                lambda tx, ids=ids: tx.rows("page_of_edges", ids=ids, now=self.clock())  # type: ignore[misc]
+            )
+            page = [edge for row in rows if (edge := read_edge(row, self.location))]
+            if page:
+                yield page
 
-    def _put_edge(self, tx: Transaction, edge: Edge) -> None:
-        tx.rows(
-            "add_edge",
-            slots={"relation": edge.relation.value},
-            source=edge.source,
-            target=edge.target,
-            metadata=json.dumps(edge.metadata, ensure_ascii=False, allow_nan=False),
-            now=self.clock(),
-        )
+    def restore(self, kept: Sequence[KeptSkill], *, operation: str) -> None:
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> None:
+            if not lock.repeated:
+                moving.restore(skills, kept, stored, lock)
 
-    def _changes(self, tx: Transaction, since: int, lock: Lock) -> Changes:
-        """What changed; `lock` was read before, so that a change in between is seen again and not missed."""
-        if lock.version == since:
-            return Changes(since, ())
-        complete = needs_all(since, lock.version, lock.complete_since)
-        rows = tx.rows("changed_skills", since=0 if complete else since, now=self.clock())
-        deleted = [] if complete else [row["id"] for row in tx.rows("deletions_since", since=since)]
-        return Changes(lock.version, self._entries(rows), deleted, complete)
+        self._write(work, operation, [k.skill.id for k in kept])
 
+    def restore_edges(self, edges: Sequence[Edge], *, operation: str) -> list[Edge]:
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> list[Edge]:
+            return skills.put_edges(edges, lock)
 
-def _learned_before(found: Sequence[Skill], success: bool) -> Learned:
-    """What a call did that was committed before its acknowledgement was lost: `found` was learned from its trace."""
-    if not found:
-        return Learned(LearnOutcome.IGNORED, None)
-    if found[0].version == 1:
-        return Learned(LearnOutcome.CREATED, found[0])
-    return Learned(LearnOutcome.REINFORCED if success else LearnOutcome.FAILURE_RECORDED, found[0])
+        return self._write(work, operation)
 
+    # A mirror
 
-def _live_version(stored: Row | None) -> int | None:
-    return stored["version"] if stored and stored["live"] else None
+    def set_mirror(self, target: str | None, *, operation: str) -> bool:
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> bool:
+            row = skills.tx.row("note_mirror", target=target)
+            assert row
+            if row["news"] and target is not None:
+                after = ""
+                mirrored = Lock(lock.version, False, mirrored=True)
+                while ids := [r["id"] for r in skills.tx.rows("page_of_stored", after=after, size=OUTBOX_BATCH)]:
+                    skills.tell(mirrored, ids)
+                    after = ids[-1]
+            return bool(row["news"]) or lock.repeated
+
+        return self._write(work, operation)
+
+    def mirror(self) -> str | None:
+        row = self._connection.ask(lambda tx: tx.row("mirror"))
+        return row["mirror"] if row else None
+
+    def outbox(self, limit: int) -> list[OutboxEntry]:
+        rows = self._connection.ask(lambda tx: tx.rows("outbox", size=limit))
+        return [OutboxEntry(row["number"], row["skill_id"], parse_time(row["noted_at"].to_native())) for row in rows]
+
+    def delivered(self, number: int, *, operation: str) -> None:
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> None:
+            skills.tx.rows("empty_outbox", number=number)
+
+        self._write(work, operation)
+
+    def waiting(self) -> Waiting:
+        row = self._connection.ask(lambda tx: tx.row("waiting"))
+        assert row
+        return Waiting(row["entries"], parse_time(row["since"].to_native()) if row["since"] else None)
+
+    # How
+
+    def _skills(self, tx: Transaction) -> Skills:
+        return Skills(tx, self.namespace, self.location, self.clock())
+
+    def _write(self, work: Work[Result], operation: str, skill_ids: Sequence[str] = ()) -> Result:
+        """Runs `work` in a transaction that holds the namespace's lock; it gets what is stored under some ids."""
+
+        def locked(tx: Transaction) -> Result:
+            skills = self._skills(tx)
+            return work(skills, *skills.lock(operation, skill_ids))
+
+        return self._connection.write(locked)
+
+    def _set(self, statement: str, rows: Sequence[dict[str, Any]], operation: str) -> None:
+        """Replaces properties of skills, a row each."""
+
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> None:
+            if not lock.repeated:
+                skills.tell(lock, skills.tx.value(statement, rows=list(rows)) or ())
+
+        self._write(work, operation)
+
+    def _add_shapes(self, shapes: dict[str, Shape], keys: set[str]) -> None:
+        """Reads shapes that are not known yet, but for those that cannot be read."""
+        if keys:
+            for key, values in self._connection.ask(lambda tx: tx.values("shapes", keys=list(keys))):
+                with contextlib.suppress(TypeError):
+                    shapes[key] = read_shape(values)
+
+    def _pages_of_ids(self, size: int) -> Iterator[list[str]]:
+        """Ids of live skills in their order, a page at a time."""
+        after = ""
+        while True:
+            rows = self._connection.ask(
+                lambda tx, after=after: tx.rows("page_of_skills", after=after, now=self.clock(), size=size)  # type: ignore[misc]
+            )
+            if not rows:
+                return
+            ids = [row["id"] for row in rows]
+            after = ids[-1]
+            yield ids
+
+    def _ids_of_tag(self, tag: str, size: int) -> Iterator[list[str]]:
+        """Ids of live skills that have the tag, all read at once, a page at a time."""
+        rows = self._connection.ask(lambda tx: tx.rows("ids_of_tagged_skills", key=digest(tag), now=self.clock()))
+        for start in range(0, len(rows), size):
+            yield [row["id"] for row in rows[start : start + size]]

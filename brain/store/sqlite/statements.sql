@@ -1,61 +1,103 @@
 -- Every statement of the SQLite store. Times are microseconds since 1970, UTC; an expiry of NULL is never.
+-- What belongs to a skill (body, recall, transfers, tags, traces, edges) goes with it by trigger, and so do the counters of
+-- its namespace and the outbox: see migrations/sqlite. CROSS JOIN is a join in the order that is written.
 
 -- name: add_namespace
 -- Makes the namespace's row if it is missing.
 -- mode: write
-INSERT INTO namespace (name) VALUES (:namespace) ON CONFLICT DO NOTHING;
+INSERT INTO namespace (name, store_id) VALUES (:namespace, :store_id) ON CONFLICT DO NOTHING;
 
 -- name: raise_version
--- Raises the namespace's version by one and returns it; takes the write lock.
+-- Raises the namespace's version by one and returns it; notes the time of this write for the outbox.
 -- mode: write
-UPDATE namespace SET version = version + 1 WHERE name = :namespace RETURNING version;
+UPDATE namespace SET version = version + 1, written_at = :now WHERE name = :namespace RETURNING version;
+
+-- name: note_write
+-- Notes the time of a write that recall does not read, for the outbox.
+-- mode: write
+UPDATE namespace SET written_at = :now WHERE name = :namespace RETURNING version;
 
 -- name: namespace_state
--- Version, the version since which deletions are known one by one, and the embedding stamp.
+-- Id of the stored namespace, its version, and the version since which deletions are known one by one.
 -- mode: read
-SELECT version, complete_since, embedding FROM namespace WHERE name = :namespace;
+SELECT store_id, version, complete_since FROM namespace WHERE name = :namespace;
 
 -- name: note_sweep
 -- Notes the time of a lazy sweep, if the last one is not later than :before.
 -- mode: write
 UPDATE namespace SET swept_at = :now WHERE name = :namespace AND (coalesce(swept_at, :before) <= :before OR swept_at > :now) RETURNING swept_at;
 
+-- name: embedding_stamp
+-- Which vectors the namespace holds.
+-- mode: read
+SELECT embedding FROM namespace WHERE name = :namespace;
+
 -- name: set_embedding
 -- Replaces the embedding stamp, if it still is :replaces.
 -- mode: write
 UPDATE namespace SET embedding = :stamp WHERE name = :namespace AND embedding IS :replaces;
 
--- name: put_skill
--- Writes a skill, new or in place of the stored one. A dedup key is kept only if it still fits, and a vector that is not
--- given only if the text is the same.
--- mode: write
-INSERT INTO skill (namespace, id, skill_type, confidence, usage_count, transfer_count, transfer_successes, document,
-    version, shape, fingerprint, profile, vector, dedup_key, expires_at, changed)
-VALUES (:namespace, :id, :skill_type, :confidence, :usage_count, :transfer_count, :transfer_successes, :document,
-    :version, :shape, :fingerprint, :profile, :vector, :dedup_key, :expires_at, :changed)
-ON CONFLICT (namespace, id) DO UPDATE SET
-    skill_type = excluded.skill_type, confidence = excluded.confidence, usage_count = excluded.usage_count,
-    transfer_count = excluded.transfer_count, transfer_successes = excluded.transfer_successes,
-    document = excluded.document, version = excluded.version, shape = excluded.shape,
-    fingerprint = excluded.fingerprint, profile = excluded.profile,
-    vector = CASE WHEN excluded.vector IS NULL AND skill.profile = excluded.profile THEN skill.vector
-        ELSE excluded.vector END,
-    dedup_key = CASE WHEN skill.dedup_key = :fitting_key THEN skill.dedup_key END,
-    expires_at = excluded.expires_at, changed = excluded.changed;
+-- name: count_skills
+-- Skills stored, expired ones included.
+-- mode: read
+SELECT stored FROM namespace WHERE name = :namespace;
 
--- name: update_use
--- Writes a skill after a use; what recall reads of its text stays.
--- mode: write
-UPDATE skill SET confidence = :confidence, usage_count = :usage_count, transfer_count = :transfer_count,
-    transfer_successes = :transfer_successes, document = :document, version = :version, expires_at = :expires_at,
-    changed = :changed
-WHERE namespace = :namespace AND id = :id;
+-- name: summary
+-- Counts over the live skills: all, transferable ones, transfers, and the sum of confidences in 2^40ths.
+-- mode: read
+SELECT n.stored - count(s.number), n.transferable - coalesce(sum(s.transferable), 0),
+    n.transfers - coalesce(sum(s.transfer_count), 0), n.confidence - coalesce(sum(s.confidence_units), 0)
+FROM namespace AS n LEFT JOIN skill AS s ON s.namespace = n.name AND s.expires_at <= :now
+WHERE n.name = :namespace GROUP BY n.name;
 
--- name: put_shape
--- Makes a shape if it is missing.
+-- name: top_skills
+-- Ids of the most used live skills.
+-- mode: read
+SELECT id FROM skill WHERE namespace = :namespace AND (expires_at IS NULL OR expires_at > :now)
+ORDER BY usage_count DESC, confidence DESC, id LIMIT :size;
+
+-- name: stored_skills
+-- What is stored under the ids of a JSON list: number, version, whether it is live.
+-- mode: read
+SELECT id, number, version, expires_at IS NULL OR expires_at > :now FROM skill
+WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: last_number
+-- The highest number of a skill.
+-- mode: read
+SELECT coalesce(max(number), 0) FROM skill;
+
+-- name: add_skill
+-- Writes the columns of a new skill.
 -- mode: write
-INSERT INTO shape (key, task_structures, cognitive_patterns, input_shape, output_shape)
-VALUES (:key, :task_structures, :cognitive_patterns, :input_shape, :output_shape) ON CONFLICT DO NOTHING;
+INSERT INTO skill (number, namespace, id, skill_type, confidence, usage_count, transfer_count, transfer_successes, version,
+    expires_at, changed, dedup_key, fingerprint, shape)
+VALUES (:number, :namespace, :id, :skill_type, :confidence, :usage_count, :transfer_count, :transfer_successes, :version,
+    :expires_at, :changed, :dedup_key, :fingerprint, :shape);
+
+-- name: change_skill
+-- Writes the columns of a stored skill anew. With a :fitting_key, its dedup key is kept only if it is that one.
+-- mode: write
+UPDATE skill SET skill_type = :skill_type, confidence = :confidence, usage_count = :usage_count, success_rate = NULL,
+    transfer_count = :transfer_count, transfer_successes = :transfer_successes, version = :version,
+    expires_at = :expires_at, updated_at = NULL, changed = :changed,
+    dedup_key = CASE WHEN :fitting_key IS NULL THEN :dedup_key WHEN dedup_key = :fitting_key THEN dedup_key END,
+    fingerprint = :fingerprint, shape = :shape
+WHERE number = :number;
+
+-- name: put_recall
+-- Writes what recall scores. A vector that is not given is kept if :keep says so and the text is the same.
+-- mode: write
+INSERT INTO recall (number, terms, vector) VALUES (:number, :terms, :vector)
+ON CONFLICT (number) DO UPDATE SET terms = excluded.terms,
+    vector = CASE WHEN excluded.vector IS NULL AND :keep
+        AND (SELECT profile FROM body WHERE number = :number) = :profile THEN recall.vector ELSE excluded.vector END;
+
+-- name: put_body
+-- Writes document and profile.
+-- mode: write
+INSERT INTO body (number, document, profile) VALUES (:number, :document, :profile)
+ON CONFLICT (number) DO UPDATE SET document = excluded.document, profile = excluded.profile;
 
 -- name: put_tag
 -- Tags a skill.
@@ -67,17 +109,81 @@ INSERT INTO tag (namespace, tag, skill_id) VALUES (:namespace, :tag, :id) ON CON
 -- mode: write
 DELETE FROM tag WHERE namespace = :namespace AND skill_id = :id;
 
+-- name: clear_transfers
+-- Removes the applications of a skill that its document lacks.
+-- mode: write
+DELETE FROM transfer WHERE number = :number;
+
+-- name: note_use
+-- Writes what a use changes; what recall reads of the text stays.
+-- mode: write
+UPDATE skill SET confidence = :confidence, usage_count = :usage_count, success_rate = :success_rate,
+    transfer_count = :transfer_count, transfer_successes = :transfer_successes, version = :version,
+    expires_at = :expires_at, updated_at = :updated_at, changed = :changed
+WHERE namespace = :namespace AND id = :id;
+
+-- name: add_transfer
+-- Appends one application to a skill; its place is the skill's count of them.
+-- mode: write
+INSERT INTO transfer (number, place, record)
+SELECT number, transfer_count, :record FROM skill WHERE namespace = :namespace AND id = :id;
+
+-- name: trim_transfers
+-- Forgets the applications of a skill but for the latest :kept.
+-- mode: write
+DELETE FROM transfer WHERE number = (SELECT number FROM skill WHERE namespace = :namespace AND id = :id)
+AND place <= :last - :kept;
+
+-- name: skills_by_id
+-- The live skills among the ids of a JSON list: the document as last written whole, and the columns.
+-- mode: read
+SELECT s.number, s.id, b.document, s.confidence, s.usage_count, s.success_rate, s.transfer_count, s.transfer_successes,
+    s.version, s.expires_at, s.updated_at
+FROM skill AS s LEFT JOIN body AS b ON b.number = s.number
+WHERE s.namespace = :namespace AND s.id IN (SELECT value FROM json_each(:ids))
+AND (s.expires_at IS NULL OR s.expires_at > :now);
+
+-- name: transfers_of
+-- The applications of some skills since their documents were written, in their order.
+-- mode: read
+SELECT number, record FROM transfer WHERE number IN (SELECT value FROM json_each(:numbers)) ORDER BY number, place;
+
+-- name: page_of_skills
+-- Ids of live skills in their order, after :after.
+-- mode: read
+SELECT id FROM skill
+WHERE namespace = :namespace AND id > :after AND (expires_at IS NULL OR expires_at > :now) ORDER BY id LIMIT :size;
+
+-- name: page_of_tagged_skills
+-- Ids of live skills with exactly this tag in their order, after :after.
+-- mode: read
+SELECT t.skill_id FROM tag AS t CROSS JOIN skill AS s ON s.namespace = t.namespace AND s.id = t.skill_id
+WHERE t.namespace = :namespace AND t.tag = :tag AND t.skill_id > :after AND (s.expires_at IS NULL OR s.expires_at > :now)
+ORDER BY t.skill_id LIMIT :size;
+
 -- name: put_trace
 -- Notes what a skill was learned from.
 -- mode: write
 INSERT INTO trace (namespace, key, trace_id, content, domain, task, success, quality, seen_at, skill_id)
 VALUES (:namespace, :key, :trace_id, :content, :domain, :task, :success, :quality, :seen_at, :id) ON CONFLICT DO NOTHING;
 
--- name: skill_of_trace
--- The live skill that a trace was learned as.
+-- name: clear_traces
+-- Removes the traces of a skill.
+-- mode: write
+DELETE FROM trace WHERE namespace = :namespace AND skill_id = :id;
+
+-- name: traces_of
+-- The traces of the skills in a JSON list of ids, in the order they were seen.
 -- mode: read
-SELECT s.document FROM trace AS t JOIN skill AS s ON s.namespace = t.namespace AND s.id = t.skill_id
-WHERE t.namespace = :namespace AND t.key = :key AND (s.expires_at IS NULL OR s.expires_at > :now);
+SELECT skill_id, key, trace_id, content, domain, task, success, quality, seen_at FROM trace
+WHERE namespace = :namespace AND skill_id IN (SELECT value FROM json_each(:ids)) ORDER BY skill_id, seen_at, key;
+
+-- name: skill_of_trace
+-- Id of the live skill that a trace was learned as.
+-- mode: read
+SELECT s.id FROM trace AS t CROSS JOIN skill AS s ON s.namespace = t.namespace AND s.id = t.skill_id
+WHERE t.namespace = :namespace AND t.key = :key AND (s.expires_at IS NULL OR s.expires_at > :now)
+ORDER BY t.skill_id LIMIT 1;
 
 -- name: release_dedup_key
 -- Takes the dedup key off an expired holder, so that a live twin can be learned.
@@ -89,34 +195,22 @@ UPDATE skill SET dedup_key = NULL WHERE namespace = :namespace AND dedup_key = :
 -- mode: write
 UPDATE skill SET dedup_key = NULL WHERE namespace = :namespace AND dedup_key = :dedup_key;
 
--- name: live_version
--- Version of a skill, if it is live.
--- mode: read
-SELECT version FROM skill WHERE namespace = :namespace AND id = :id AND (expires_at IS NULL OR expires_at > :now);
-
 -- name: skill_by_dedup_key
 -- Id of the skill that holds a dedup key.
 -- mode: read
 SELECT id FROM skill WHERE namespace = :namespace AND dedup_key = :dedup_key;
 
--- name: skills_by_id
--- The live skills among the ids of a JSON list.
--- mode: read
-SELECT id, document FROM skill
-WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids)) AND (expires_at IS NULL OR expires_at > :now);
+-- name: give_up_dedup_keys
+-- Takes the dedup keys of a JSON list off holders that have expired or are among the skills of another list.
+-- mode: write
+UPDATE skill SET dedup_key = NULL
+WHERE namespace = :namespace AND dedup_key IN (SELECT value FROM json_each(:dedup_keys))
+AND (expires_at <= :now OR id IN (SELECT value FROM json_each(:ids)));
 
--- name: page_of_skills
--- Live skills by id, after :after.
+-- name: held_dedup_keys
+-- Which dedup keys of a JSON list are held.
 -- mode: read
-SELECT id, document FROM skill
-WHERE namespace = :namespace AND id > :after AND (expires_at IS NULL OR expires_at > :now) ORDER BY id LIMIT :size;
-
--- name: page_of_tagged_skills
--- Live skills with exactly this tag by id, after :after.
--- mode: read
-SELECT s.id, s.document FROM tag AS t JOIN skill AS s ON s.namespace = t.namespace AND s.id = t.skill_id
-WHERE t.namespace = :namespace AND t.tag = :tag AND t.skill_id > :after AND (s.expires_at IS NULL OR s.expires_at > :now)
-ORDER BY t.skill_id LIMIT :size;
+SELECT dedup_key FROM skill WHERE namespace = :namespace AND dedup_key IN (SELECT value FROM json_each(:dedup_keys));
 
 -- name: put_edge
 -- Writes an edge, or its metadata if it is there.
@@ -128,48 +222,127 @@ ON CONFLICT DO UPDATE SET metadata = excluded.metadata;
 -- Edges from and to a live skill, the other end live too.
 -- mode: read
 SELECT e.source, e.relation, e.target, e.metadata FROM edge AS e
-JOIN skill AS a ON a.namespace = e.namespace AND a.id = e.source
-JOIN skill AS b ON b.namespace = e.namespace AND b.id = e.target
+CROSS JOIN skill AS a ON a.namespace = e.namespace AND a.id = e.source
+CROSS JOIN skill AS b ON b.namespace = e.namespace AND b.id = e.target
 WHERE e.namespace = :namespace AND e.source = :id
 AND (a.expires_at IS NULL OR a.expires_at > :now) AND (b.expires_at IS NULL OR b.expires_at > :now)
 UNION
-SELECT e.source, e.relation, e.target, e.metadata FROM edge AS e
-JOIN skill AS a ON a.namespace = e.namespace AND a.id = e.source
-JOIN skill AS b ON b.namespace = e.namespace AND b.id = e.target
+SELECT e.source, e.relation, e.target, e.metadata FROM edge AS e INDEXED BY edge_target_lookup
+CROSS JOIN skill AS a ON a.namespace = e.namespace AND a.id = e.source
+CROSS JOIN skill AS b ON b.namespace = e.namespace AND b.id = e.target
 WHERE e.namespace = :namespace AND e.target = :id
 AND (a.expires_at IS NULL OR a.expires_at > :now) AND (b.expires_at IS NULL OR b.expires_at > :now)
 ORDER BY relation, source, target;
 
+-- name: page_of_edges
+-- Edges between live skills in the order of their ends, after one of them.
+-- mode: read
+SELECT e.source, e.relation, e.target, e.metadata FROM edge AS e
+CROSS JOIN skill AS a ON a.namespace = e.namespace AND a.id = e.source
+CROSS JOIN skill AS b ON b.namespace = e.namespace AND b.id = e.target
+WHERE e.namespace = :namespace AND (e.source, e.relation, e.target) > (:source, :relation, :target)
+AND (a.expires_at IS NULL OR a.expires_at > :now) AND (b.expires_at IS NULL OR b.expires_at > :now)
+ORDER BY e.source, e.relation, e.target LIMIT :size;
+
 -- name: neighbours
 -- Live skills one edge away from those of a JSON list, in either direction.
 -- mode: read
-SELECT DISTINCT s.id FROM json_each(:ids) AS f
-JOIN edge AS e ON e.namespace = :namespace AND e.source = f.value AND (:relation IS NULL OR e.relation = :relation)
-JOIN skill AS s ON s.namespace = :namespace AND s.id = e.target
+SELECT s.id FROM json_each(:ids) AS f
+CROSS JOIN edge AS e ON e.namespace = :namespace AND e.source = f.value AND (:relation IS NULL OR e.relation = :relation)
+CROSS JOIN skill AS s ON s.namespace = :namespace AND s.id = e.target
 WHERE s.expires_at IS NULL OR s.expires_at > :now
 UNION
-SELECT DISTINCT s.id FROM json_each(:ids) AS f
-JOIN edge AS e ON e.namespace = :namespace AND e.target = f.value AND (:relation IS NULL OR e.relation = :relation)
-JOIN skill AS s ON s.namespace = :namespace AND s.id = e.source
+SELECT s.id FROM json_each(:ids) AS f
+CROSS JOIN edge AS e ON e.namespace = :namespace AND e.target = f.value AND (:relation IS NULL OR e.relation = :relation)
+CROSS JOIN skill AS s ON s.namespace = :namespace AND s.id = e.source
 WHERE s.expires_at IS NULL OR s.expires_at > :now;
 
--- name: changed_skills
--- What recall needs of the live skills written after a version.
+-- name: page_of_entries
+-- What recall needs of live skills in the order of their ids, after :after, but for vectors.
 -- mode: read
-SELECT s.id, s.skill_type, h.task_structures, h.cognitive_patterns, h.input_shape, h.output_shape, s.confidence,
-    s.usage_count, s.transfer_count, s.transfer_successes, s.expires_at, s.fingerprint, s.profile, s.vector
-FROM skill AS s JOIN shape AS h ON h.key = s.shape
-WHERE s.namespace = :namespace AND s.changed > :since AND (s.expires_at IS NULL OR s.expires_at > :now);
+SELECT s.id, s.skill_type, s.shape, s.confidence, s.transfer_count, s.transfer_successes, s.expires_at, s.fingerprint,
+    r.terms, NULL
+FROM skill AS s LEFT JOIN recall AS r ON r.number = s.number
+WHERE s.namespace = :namespace AND s.id > :after AND (s.expires_at IS NULL OR s.expires_at > :now)
+ORDER BY s.id LIMIT :size;
 
--- name: deletions_since
--- Ids of skills deleted after a version.
+-- name: page_of_entries_with_vectors
+-- What recall needs of live skills in the order of their ids, after :after.
 -- mode: read
-SELECT skill_id FROM deletion WHERE namespace = :namespace AND version > :since;
+SELECT s.id, s.skill_type, s.shape, s.confidence, s.transfer_count, s.transfer_successes, s.expires_at, s.fingerprint,
+    r.terms, r.vector
+FROM skill AS s LEFT JOIN recall AS r ON r.number = s.number
+WHERE s.namespace = :namespace AND s.id > :after AND (s.expires_at IS NULL OR s.expires_at > :now)
+ORDER BY s.id LIMIT :size;
+
+-- name: end_of_page
+-- The version of the change that is :offset changes after the first one after :since.
+-- mode: read
+SELECT changed FROM skill WHERE namespace = :namespace AND changed > :since ORDER BY changed LIMIT 1 OFFSET :offset;
+
+-- name: changed_skills
+-- What recall needs of the live skills written after one version and up to another, oldest change first.
+-- mode: read
+SELECT s.id, s.skill_type, s.shape, s.confidence, s.transfer_count, s.transfer_successes, s.expires_at, s.fingerprint,
+    r.terms, r.vector
+FROM skill AS s LEFT JOIN recall AS r ON r.number = s.number
+WHERE s.namespace = :namespace AND s.changed > :since AND s.changed <= :until
+AND (s.expires_at IS NULL OR s.expires_at > :now) ORDER BY s.changed;
+
+-- name: deletions_between
+-- Ids of skills deleted after one version and up to another that were not written again.
+-- mode: read
+SELECT d.skill_id FROM deletion AS d WHERE d.namespace = :namespace AND d.version > :since AND d.version <= :until
+AND NOT EXISTS (SELECT 1 FROM skill AS s WHERE s.namespace = :namespace AND s.id = d.skill_id) ORDER BY d.version;
+
+-- name: profiles_by_id
+-- The profiles of the live skills among the ids of a JSON list.
+-- mode: read
+SELECT s.id, b.profile FROM skill AS s JOIN body AS b ON b.number = s.number
+WHERE s.namespace = :namespace AND s.id IN (SELECT value FROM json_each(:ids)) AND b.profile IS NOT NULL
+AND (s.expires_at IS NULL OR s.expires_at > :now);
+
+-- name: set_profile
+-- Replaces the profile of a skill.
+-- mode: write
+UPDATE body SET profile = :profile WHERE number = :number;
+
+-- name: set_terms
+-- Replaces the terms of a skill.
+-- mode: write
+UPDATE recall SET terms = :terms WHERE number = :number;
+
+-- name: set_vector
+-- Replaces the vector of a skill.
+-- mode: write
+UPDATE recall SET vector = :vector WHERE number = :number;
+
+-- name: note_change
+-- Notes that recall reads something new of a skill.
+-- mode: write
+UPDATE skill SET changed = :changed WHERE number = :number;
+
+-- name: kept_of
+-- What is kept of the skills in a JSON list of ids beside their fields.
+-- mode: read
+SELECT s.id, b.profile, r.terms, s.dedup_key, r.vector FROM skill AS s
+LEFT JOIN body AS b ON b.number = s.number LEFT JOIN recall AS r ON r.number = s.number
+WHERE s.namespace = :namespace AND s.id IN (SELECT value FROM json_each(:ids));
+
+-- name: delete_skill
+-- Removes one skill with all that belongs to it.
+-- mode: write
+DELETE FROM skill WHERE number = :number;
 
 -- name: note_deletion
 -- Remembers that a skill was deleted.
 -- mode: write
 INSERT INTO deletion (namespace, version, skill_id) VALUES (:namespace, :version, :id);
+
+-- name: count_deletions
+-- How many deletions are remembered.
+-- mode: read
+SELECT deletions FROM namespace WHERE name = :namespace;
 
 -- name: trim_deletions
 -- Forgets the oldest deletions, so that at most :kept are remembered; returns their versions.
@@ -183,45 +356,56 @@ DELETE FROM deletion WHERE namespace = :namespace AND version <= (
 -- mode: write
 UPDATE namespace SET complete_since = :version WHERE name = :namespace;
 
--- name: expired_ids
--- Some skills that have expired.
+-- name: any_expired
+-- Whether some skill has expired.
 -- mode: read
-SELECT id FROM skill WHERE namespace = :namespace AND expires_at <= :now ORDER BY expires_at LIMIT :size;
+SELECT 1 FROM skill WHERE namespace = :namespace AND expires_at <= :now LIMIT 1;
 
--- name: delete_skill
--- Removes one skill.
+-- name: sweep
+-- Removes some skills that have expired, the longest expired first, with all that belongs to them.
 -- mode: write
-DELETE FROM skill WHERE namespace = :namespace AND id = :id;
+DELETE FROM skill WHERE number IN (
+    SELECT number FROM skill WHERE namespace = :namespace AND expires_at <= :now ORDER BY expires_at LIMIT :size
+) RETURNING number;
 
--- name: delete_edges
--- Removes the edges of one skill in both directions.
--- mode: write
-DELETE FROM edge WHERE namespace = :namespace AND (source = :id OR target = :id);
-
--- name: delete_traces
--- Removes the traces of one skill.
--- mode: write
-DELETE FROM trace WHERE namespace = :namespace AND skill_id = :id;
-
--- name: count_skills
--- Skills stored, expired ones included.
+-- name: mirror
+-- The mirror that is noted.
 -- mode: read
-SELECT count(*) FROM skill WHERE namespace = :namespace;
+SELECT mirror FROM namespace WHERE name = :namespace;
 
--- name: summary
--- Counts and averages over the live skills.
--- mode: read
-SELECT count(*), coalesce(sum(transfer_count >= 1 AND 2 * transfer_successes >= transfer_count), 0),
-    coalesce(avg(confidence), 0.0), coalesce(sum(transfer_count), 0)
-FROM skill WHERE namespace = :namespace AND (expires_at IS NULL OR expires_at > :now);
-
--- name: top_skills
--- The most used live skills.
--- mode: read
-SELECT id, document FROM skill WHERE namespace = :namespace AND (expires_at IS NULL OR expires_at > :now)
-ORDER BY usage_count DESC, confidence DESC, id LIMIT :size;
-
--- name: set_vector
--- Replaces the vector of a skill.
+-- name: set_mirror
+-- Notes a mirror, or that there is none.
 -- mode: write
-UPDATE skill SET vector = :vector, changed = :changed WHERE namespace = :namespace AND id = :id;
+UPDATE namespace SET mirror = :target, written_at = :now WHERE name = :namespace;
+
+-- name: empty_outbox
+-- Removes everything from the outbox.
+-- mode: write
+DELETE FROM outbox WHERE namespace = :namespace;
+
+-- name: fill_outbox
+-- Puts every stored skill into the empty outbox.
+-- mode: write
+INSERT INTO outbox (namespace, skill_id, number, noted_at)
+SELECT s.namespace, s.id, n.noted + row_number() OVER (ORDER BY s.id), n.written_at
+FROM namespace AS n JOIN skill AS s ON s.namespace = n.name WHERE n.name = :namespace;
+
+-- name: count_filling
+-- Goes on counting behind what filled the outbox.
+-- mode: write
+UPDATE namespace SET noted = noted + stored WHERE name = :namespace;
+
+-- name: outbox
+-- The oldest entries of the outbox.
+-- mode: read
+SELECT number, skill_id, noted_at FROM outbox WHERE namespace = :namespace ORDER BY number LIMIT :size;
+
+-- name: delivered
+-- Takes the entries up to a number out of the outbox.
+-- mode: write
+DELETE FROM outbox WHERE namespace = :namespace AND number <= :number;
+
+-- name: waiting
+-- How many entries are in the outbox, and the time of the oldest.
+-- mode: read
+SELECT count(*), min(noted_at) FROM outbox WHERE namespace = :namespace;

@@ -2,48 +2,56 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from brain.errors import ConflictError, StoreUnavailableError
-from brain.model.receipts import LearnOutcome
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill, SkillTransferRecord, utc_now
 from brain.store import migrations
-from brain.store.base import (
-    PAGE,
+from brain.store.base import PAGE, Clock, count_use, mean_confidence
+from brain.store.documents import read_edge, read_edges, read_entries
+from brain.store.migrations import MigrationFile
+from brain.store.sqlite import moving
+from brain.store.sqlite.connection import Connection, Row
+from brain.store.sqlite.learning import Learning
+from brain.store.sqlite.rows import Columns, Written, microseconds, read_shape, time
+from brain.store.sqlite.skills import Skills, Stored, batches
+from brain.store.statements import data_folder
+from brain.store.values import (
     Changes,
-    Clock,
     Draft,
     EmbeddingStamp,
+    KeptSkill,
     Learned,
     LearnOrder,
     Migration,
-    Observation,
-    all_of,
-    count_use,
-    edges_of_derivation,
-    needs_all,
+    OutboxEntry,
+    RecallEntry,
+    Waiting,
 )
-from brain.store.documents import read_document, read_edges, read_entry
-from brain.store.migrations import MigrationFile
-from brain.store.sqlite.connection import Connection, Row
-from brain.store.sqlite.rows import columns, microseconds, with_expiry
-from brain.store.statements import data_folder
 from brain.store.walk import breadth_first
 
 DELETIONS_KEPT = 10_000
 """Deletions remembered one by one; a reader that is further behind reads everything anew."""
+DELETIONS_SLACK = 1_000
+"""How many more there may be before the oldest are forgotten, all at once."""
+
+
+T = TypeVar("T")
 
 
 class SqliteStore:
-    """The store of one namespace in one SQLite file. See `brain.store.base.Store` for what each method does."""
+    """The store of one namespace in one SQLite file. See `brain.store.base.Store` for what each method does.
+
+    A commit either happened or raised, so no operation has to be remembered.
+    """
 
     def __init__(self, path: str, location: str, namespace: str, clock: Clock = utc_now) -> None:
         self.location, self.namespace, self.clock = location, namespace, clock
         self._connection = Connection(path, location)
+        self._skills = Skills(self._connection, namespace, location, lambda: self.clock())
 
     def close(self) -> None:
         self._connection.close()
@@ -85,300 +93,252 @@ class SqliteStore:
 
     # Writes
 
-    def learn(self, order: LearnOrder) -> Learned:
+    def learn(self, orders: Sequence[LearnOrder], *, operation: str) -> list[Learned]:
         with self._connection.transaction("write"):
-            seen = self._skill_of_trace(order.observation)
-            if seen:
-                return Learned(LearnOutcome.ALREADY_SEEN, seen)
-            twin = self._twin(order)  # before the version is raised: a view must not run ahead of what is committed
-            if twin is None and not order.observation.success:
-                return Learned(LearnOutcome.IGNORED, None)
-            used = self._used_skills(order, twin)
-            version = self._raise_version()
-            if twin is None:
-                skill, outcome = self._create(order.draft, version), LearnOutcome.CREATED
-            else:
-                skill, outcome = self._reinforce(twin, order, version)
-            self._note_trace(order.observation, skill.id)
-            for edge in edges_of_derivation(skill, used, order.observation.success):
-                self._put_edge(edge)
-            return Learned(outcome, skill)
+            return Learning(self._skills, self.clock()).carry_out(orders)
 
     def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Skill | None:
         with self._connection.transaction("write"):
-            found = self._live([skill_id])
+            found = self._skills.live([skill_id])
             if not found:
                 return None
-            count_use(found[0], record.success, record.timestamp, ttl, record)
-            return self._write_use(found[0], self._raise_version())
+            skill = found[0]
+            count_use(skill, record.success, record.timestamp, ttl, record)
+            skill.version += 1
+            self._skills.note_use(skill, self._skills.raise_version(), skill.transfer_history[-1])
+            return skill
 
     def save(self, draft: Draft, *, expected_version: int | None, operation: str) -> Skill:
+        skill_id = draft.skill.id
         with self._connection.transaction("write"):
-            return self._save(draft, expected_version, self._raise_version())
+            stored = self._skills.stored([skill_id])
+            actual = _live_version(stored.get(skill_id))
+            if expected_version is not None and expected_version != (actual or 0):
+                raise ConflictError(skill_id, expected_version, actual)
+            written = Written.saved(draft, (actual or 0) + 1)
+            self._skills.write([written], stored, self._skills.raise_version())
+            return draft.skill.model_copy(update={"version": written.version, "namespace": self.namespace})
 
     def save_many(self, drafts: Sequence[Draft], *, operation: str) -> None:
         with self._connection.transaction("write"):
-            version = self._raise_version()
-            for draft in drafts:
-                self._save(draft, None, version)
+            version = self._skills.raise_version()
+            for batch in batches(drafts):
+                stored = self._skills.stored([draft.skill.id for draft in batch])
+                written = [Written.saved(d, (_live_version(stored.get(d.skill.id)) or 0) + 1) for d in batch]
+                self._skills.write(written, stored, version)
 
     def delete(self, skill_id: str, *, operation: str) -> bool:
         with self._connection.transaction("write"):
-            if self._live_version(skill_id) is None:
+            stored = self._skills.stored([skill_id]).get(skill_id)
+            if _live_version(stored) is None:
                 return False
-            version = self._raise_version()
-            self._remove([skill_id])
+            assert stored
+            version = self._skills.raise_version()
+            self._skills.remove([stored.number])
             self._run("note_deletion", id=skill_id, version=version)
-            forgotten = self._run("trim_deletions", kept=DELETIONS_KEPT)
-            if forgotten:
+            if self._run("count_deletions")[0][0] > DELETIONS_KEPT + DELETIONS_SLACK:
+                forgotten = self._run("trim_deletions", kept=DELETIONS_KEPT)
                 self._run("set_complete_since", version=max(row[0] for row in forgotten))
             return True
 
     def add_edge(self, edge: Edge, *, operation: str) -> None:
         with self._connection.transaction("write"):
-            self._raise_version()
-            self._must_live([edge.source, edge.target])
-            self._put_edge(edge)
+            self._skills.must_live([edge.source, edge.target])
+            self._skills.note_write()
+            self._skills.put_edges([edge])
 
     def sweep(self, limit: int, *, operation: str) -> int:
         with self._connection.transaction("read"):
-            if not self._run("expired_ids", now=self._now(), size=1):
+            if not self._run("any_expired", now=self._skills.now()):
                 return 0
         with self._connection.transaction("write"):
-            ids = [row[0] for row in self._run("expired_ids", now=self._now(), size=limit)]
-            self._remove(ids)
-            return len(ids)
+            self._skills.note_write()
+            return len(self._run("sweep", now=self._skills.now(), size=limit))
 
     def claim_sweep(self, interval: timedelta, *, operation: str) -> bool:
         now = self.clock()
         try:
             with self._connection.transaction("write", wait=False):
-                self._run("add_namespace")
+                self._skills.make_namespace()
                 return bool(self._run("note_sweep", now=microseconds(now), before=microseconds(now - interval)))
         except StoreUnavailableError:  # somebody is writing: the next recall asks again
             return False
-
-    def set_vectors(self, vectors: Sequence[tuple[str, bytes]], *, operation: str) -> None:
-        with self._connection.transaction("write"):
-            version = self._raise_version()
-            for skill_id, vector in vectors:
-                self._run("set_vector", id=skill_id, vector=vector, changed=version)
-
-    def set_embedding_stamp(
-        self, stamp: EmbeddingStamp, replaces: EmbeddingStamp | None, *, operation: str
-    ) -> EmbeddingStamp:
-        with self._connection.transaction("write"):
-            self._run("add_namespace")
-            self._run("set_embedding", stamp=stamp.to_json(), replaces=replaces.to_json() if replaces else None)
-            noted = EmbeddingStamp.from_json(self._run("namespace_state")[0][2])
-            assert noted
-            return noted
 
     # Reads
 
     def get_many(self, skill_ids: Sequence[str]) -> list[Skill]:
         with self._connection.transaction("read"):
-            return self._live(skill_ids)
+            return self._skills.live(skill_ids)
 
     def pages(self, tag: str | None = None, size: int = PAGE) -> Iterator[list[Skill]]:
+        yield from self._pages(self._skills.live, tag, size)
+
+    def _pages(self, read: Callable[[Sequence[str]], list[T]], tag: str | None, size: int) -> Iterator[list[T]]:
+        """What `read` gives for the ids of the live skills, a page at a time."""
+        name, parameters = ("page_of_skills", {}) if tag is None else ("page_of_tagged_skills", {"tag": tag})
         after = ""
         while True:
             with self._connection.transaction("read"):
-                if tag is None:
-                    rows = self._run("page_of_skills", after=after, now=self._now(), size=size)
-                else:
-                    rows = self._run("page_of_tagged_skills", tag=tag, after=after, now=self._now(), size=size)
-            if not rows:
+                ids = [row[0] for row in self._run(name, **parameters, after=after, now=self._skills.now(), size=size)]
+                page = read(ids)
+            if not ids:
                 return
-            yield [skill for row in rows if (skill := self._read(*row))]
-            after = rows[-1][0]
+            yield page
+            after = ids[-1]
 
     def edges(self, skill_id: str) -> list[Edge]:
         with self._connection.transaction("read"):
-            rows = self._connection.records("edges_of", namespace=self.namespace, id=skill_id, now=self._now())
+            rows = self._records("edges_of", id=skill_id)
         return read_edges(skill_id, rows, self.location)
 
     def related(self, skill_id: str, relation: Relation | None, max_depth: int) -> list[tuple[Skill, int]]:
         with self._connection.transaction("read"):
-            if not self._live([skill_id]):
+            if not self._skills.live([skill_id]):
                 return []
-            found = breadth_first(skill_id, max_depth, lambda ids: self._neighbours(ids, relation))
+            found = breadth_first(skill_id, max_depth, lambda ids: self._skills.neighbours(ids, relation))
             distance = {other: d for d, other in found}
-            return [(skill, distance[skill.id]) for skill in self._live(list(distance))]
-
-    def changes(self, since: int) -> Changes:
-        with self._connection.transaction("read"):
-            return self._changes(since)
-
-    def fetch(self, skill_ids: Sequence[str], since: int) -> tuple[list[Skill], Changes]:
-        with self._connection.transaction("read"):
-            return self._live(skill_ids), self._changes(since)
+            return [(skill, distance[skill.id]) for skill in self._skills.live(list(distance))]
 
     def summary(self, top: int) -> dict[str, Any]:
         with self._connection.transaction("read"):
-            total, transferable, confidence, transfers = self._run("summary", now=self._now())[0]
-            rows = self._run("top_skills", now=self._now(), size=top)
+            rows = self._run("summary", now=self._skills.now())
+            ids = [row[0] for row in self._run("top_skills", now=self._skills.now(), size=top)]
+            skills = self._skills.live(ids)
+        total, transferable, transfers, confidence = rows[0] if rows else (0, 0, 0, 0)
         return {
             "total_skills": total,
             "transferable_skills": transferable,
-            "avg_confidence": confidence,
+            "avg_confidence": mean_confidence(confidence, total),
             "total_transfers": transfers,
-            "top_skills": [skill for row in rows if (skill := self._read(*row))],
+            "top_skills": skills,
         }
 
     def count(self) -> int:
+        return int(self._one("count_skills") or 0)
+
+    # What recall reads
+
+    def changes(self, since: int) -> Changes:
         with self._connection.transaction("read"):
-            return int(self._run("count_skills")[0][0])
+            return self._skills.changes(since)
+
+    def fetch(self, skill_ids: Sequence[str], since: int) -> tuple[list[Skill], Changes]:
+        with self._connection.transaction("read"):
+            return self._skills.live(skill_ids), self._skills.changes(since)
+
+    def entries(self, size: int, *, vectors: bool) -> Iterator[list[RecallEntry]]:
+        name, after = "page_of_entries_with_vectors" if vectors else "page_of_entries", ""
+        while True:
+            with self._connection.transaction("read"):
+                rows = self._run(name, after=after, now=self._skills.now(), size=size)
+            if not rows:
+                return
+            yield read_entries(rows, read_shape, self.location)
+            after = rows[-1][0]
+
+    def profiles(self, skill_ids: Sequence[str]) -> dict[str, str]:
+        with self._connection.transaction("read"):
+            return self._skills.profiles(skill_ids)
+
+    def set_profiles(self, rows: Sequence[tuple[str, int, str, bytes]], *, operation: str) -> None:
+        with self._connection.transaction("write"):
+            stored = self._skills.stored([row[0] for row in rows])
+            fit = [
+                (stored[skill_id].number, profile, terms)
+                for skill_id, version, profile, terms in rows
+                if skill_id in stored and stored[skill_id].version == version
+            ]
+            profiles: list[Columns] = [{"number": number, "profile": profile} for number, profile, _ in fit]
+            self._skills.change({"set_profile": profiles, "set_terms": [{"number": n, "terms": t} for n, _, t in fit]})
+
+    # Vectors
 
     def embedding_stamp(self) -> EmbeddingStamp | None:
-        with self._connection.transaction("read"):
-            rows = self._run("namespace_state")
-            return EmbeddingStamp.from_json(rows[0][2]) if rows else None
+        return EmbeddingStamp.from_json(self._one("embedding_stamp"))
 
-    # Inside a transaction
+    def set_embedding_stamp(
+        self, stamp: EmbeddingStamp, replaces: EmbeddingStamp | None, *, operation: str
+    ) -> EmbeddingStamp:
+        with self._connection.transaction("write"):
+            self._skills.make_namespace()
+            self._run("set_embedding", stamp=stamp.to_json(), replaces=replaces.to_json() if replaces else None)
+            noted = EmbeddingStamp.from_json(self._run("embedding_stamp")[0][0])
+            assert noted
+            return noted
+
+    def set_vectors(self, vectors: Sequence[tuple[str, bytes]], *, operation: str) -> None:
+        with self._connection.transaction("write"):
+            stored = self._skills.stored([skill_id for skill_id, _ in vectors])
+            fit: list[Columns] = [{"number": stored[i].number, "vector": data} for i, data in vectors if i in stored]
+            self._skills.change({"set_vector": fit})
+
+    # Moving
+
+    def export(self, size: int = PAGE) -> Iterator[list[KeptSkill]]:
+        yield from self._pages(lambda ids: moving.kept(self._skills, ids), None, size)
+
+    def export_edges(self, size: int = PAGE) -> Iterator[list[Edge]]:
+        after = {"source": "", "relation": "", "target": ""}
+        while True:
+            with self._connection.transaction("read"):
+                rows = self._records("page_of_edges", **after, size=size)
+            if not rows:
+                return
+            yield [edge for row in rows if (edge := read_edge(row, self.location))]
+            after = {key: rows[-1][key] for key in after}
+
+    def restore(self, kept: Sequence[KeptSkill], *, operation: str) -> None:
+        with self._connection.transaction("write"):
+            moving.restore(self._skills, kept)
+
+    def restore_edges(self, edges: Sequence[Edge], *, operation: str) -> list[Edge]:
+        with self._connection.transaction("write"):
+            return moving.restore_edges(self._skills, edges)
+
+    # A mirror
+
+    def set_mirror(self, target: str | None, *, operation: str) -> bool:
+        with self._connection.transaction("write"):
+            self._skills.make_namespace()
+            if self._run("mirror")[0][0] == target:
+                return False
+            self._run("set_mirror", target=target, now=self._skills.now())
+            self._run("empty_outbox")
+            if target is not None:
+                self._run("fill_outbox")
+                self._run("count_filling")
+            return True
+
+    def mirror(self) -> str | None:
+        target: str | None = self._one("mirror")
+        return target
+
+    def outbox(self, limit: int) -> list[OutboxEntry]:
+        with self._connection.transaction("read"):
+            rows = self._run("outbox", size=limit)
+        return [OutboxEntry(number, skill_id, time(noted_at)) for number, skill_id, noted_at in rows]
+
+    def delivered(self, number: int, *, operation: str) -> None:
+        with self._connection.transaction("write"):
+            self._run("delivered", number=number)
+
+    def waiting(self) -> Waiting:
+        with self._connection.transaction("read"):
+            count, since = self._run("waiting")[0]
+        return Waiting(count, None if since is None else time(since))
 
     def _run(self, name: str, **parameters: Any) -> list[Row]:
-        return self._connection.rows(name, namespace=self.namespace, **parameters)
+        return self._skills.run(name, **parameters)
 
-    def _now(self) -> int:
-        return microseconds(self.clock())
+    def _records(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        return self._connection.records(name, namespace=self.namespace, now=self._skills.now(), **parameters)
 
-    def _raise_version(self) -> int:
-        self._run("add_namespace")
-        return int(self._run("raise_version")[0][0])
+    def _one(self, name: str) -> Any:
+        """The one value that a statement about the namespace gives; None if there is no namespace yet."""
+        with self._connection.transaction("read"):
+            rows = self._run(name)
+        return rows[0][0] if rows else None
 
-    def _read(self, skill_id: str, document: str) -> Skill | None:
-        return read_document(skill_id, document, self.namespace, self.location)
 
-    def _neighbours(self, skill_ids: Sequence[str], relation: Relation | None) -> list[str]:
-        wanted = relation.value if relation else None
-        rows = self._run("neighbours", ids=json.dumps(list(skill_ids)), relation=wanted, now=self._now())
-        return [row[0] for row in rows]
-
-    def _live(self, skill_ids: Sequence[str]) -> list[Skill]:
-        wanted = list(dict.fromkeys(skill_ids))
-        rows: dict[str, str] = dict(self._run("skills_by_id", ids=json.dumps(wanted), now=self._now()))
-        return [skill for i in wanted if i in rows and (skill := self._read(i, rows[i]))]
-
-    def _live_version(self, skill_id: str) -> int | None:
-        rows = self._run("live_version", id=skill_id, now=self._now())
-        return int(rows[0][0]) if rows else None
-
-    def _must_live(self, skill_ids: Sequence[str]) -> list[Skill]:
-        return all_of(skill_ids, self._live(skill_ids), self.namespace)
-
-    def _used_skills(self, order: LearnOrder, twin: Skill | None) -> list[Skill]:
-        return self._must_live([used for used in order.derived_from if not twin or used != twin.id])
-
-    def _skill_of_trace(self, observation: Observation) -> Skill | None:
-        """The skill that the caller's trace id was learned as, if there is such an id."""
-        if not observation.trace_id:
-            return None
-        rows = self._run("skill_of_trace", key=observation.key, now=self._now())
-        return self._read("", rows[0][0]) if rows else None
-
-    def _twin(self, order: LearnOrder) -> Skill | None:
-        """The live skill that does the same: by dedup key, else by what changed since the caller looked."""
-        self._run("add_namespace")
-        self._run("release_dedup_key", dedup_key=order.draft.dedup_key, now=self._now())
-        held = self._run("skill_by_dedup_key", dedup_key=order.draft.dedup_key)
-        twin_id = held[0][0] if held else order.find_twin(self._changes(order.seen_version))
-        live = self._live([twin_id]) if twin_id else []
-        if held and not live:  # it cannot be read: a readable twin takes its place
-            self._run("clear_dedup_key", dedup_key=order.draft.dedup_key)
-        return live[0] if live else None
-
-    def _create(self, draft: Draft, version: int) -> Skill:
-        taken = self._live_version(draft.skill.id)
-        if taken is not None:
-            raise ConflictError(draft.skill.id, 0, taken)
-        self._remove([draft.skill.id])
-        return self._put(draft, draft.skill, version, dedup_key=draft.dedup_key)
-
-    def _reinforce(self, skill: Skill, order: LearnOrder, version: int) -> tuple[Skill, LearnOutcome]:
-        success = order.observation.success
-        count_use(skill, success, self.clock(), order.ttl)
-        outcome = LearnOutcome.REINFORCED if success else LearnOutcome.FAILURE_RECORDED
-        return self._write_use(skill, version), outcome
-
-    def _write_use(self, skill: Skill, version: int) -> Skill:
-        skill.version += 1
-        self._run("update_use", **columns(skill), changed=version)
-        return skill
-
-    def _save(self, draft: Draft, expected_version: int | None, version: int) -> Skill:
-        actual = self._live_version(draft.skill.id)
-        if expected_version is not None and expected_version != (actual or 0):
-            raise ConflictError(draft.skill.id, expected_version, actual)
-        if actual is None:
-            self._remove([draft.skill.id])  # an expired one leaves nothing behind
-        skill = draft.skill.model_copy(update={"version": (actual or 0) + 1, "namespace": self.namespace})
-        return self._put(draft, skill, version, dedup_key=None)
-
-    def _put(self, draft: Draft, skill: Skill, version: int, dedup_key: str | None) -> Skill:
-        shape = skill.features.shape
-        self._connection.rows(
-            "put_shape",
-            key=shape.key,
-            task_structures=json.dumps(shape.task_structures),
-            cognitive_patterns=json.dumps(shape.cognitive_patterns),
-            input_shape=shape.input_shape,
-            output_shape=shape.output_shape,
-        )
-        self._run(
-            "put_skill",
-            **columns(skill),
-            skill_type=skill.skill_type,
-            shape=shape.key,
-            fingerprint=skill.fingerprint(),
-            profile=draft.profile,
-            vector=draft.vector,
-            dedup_key=dedup_key,
-            fitting_key=draft.dedup_key,
-            changed=version,
-        )
-        self._run("clear_tags", id=skill.id)
-        for tag in skill.tags:
-            self._run("put_tag", tag=tag, id=skill.id)
-        return skill
-
-    def _put_edge(self, edge: Edge) -> None:
-        self._run(
-            "put_edge",
-            source=edge.source,
-            relation=edge.relation.value,
-            target=edge.target,
-            metadata=json.dumps(edge.metadata),
-        )
-
-    def _note_trace(self, observation: Observation, skill_id: str) -> None:
-        self._run(
-            "put_trace",
-            key=observation.key,
-            trace_id=observation.trace_id,
-            content=observation.content,
-            domain=observation.domain,
-            task=observation.task,
-            success=observation.success,
-            quality=observation.quality,
-            seen_at=self._now(),
-            id=skill_id,
-        )
-
-    def _remove(self, skill_ids: Sequence[str]) -> None:
-        for skill_id in skill_ids:
-            for name in ("delete_skill", "delete_edges", "delete_traces", "clear_tags"):
-                self._run(name, id=skill_id)
-
-    def _changes(self, since: int) -> Changes:
-        state = self._run("namespace_state")
-        version, complete_since = state[0][:2] if state else (0, 0)
-        if version == since:
-            return Changes(version, ())
-        complete = needs_all(since, version, complete_since)
-        rows = self._connection.records(
-            "changed_skills", namespace=self.namespace, since=0 if complete else since, now=self._now()
-        )
-        entries = [entry for row in rows if (entry := read_entry(with_expiry(row), self.location))]
-        deleted = [] if complete else [row[0] for row in self._run("deletions_since", since=since)]
-        return Changes(version, entries, deleted, complete)
+def _live_version(stored: Stored | None) -> int | None:
+    return stored.version if stored and stored.live else None

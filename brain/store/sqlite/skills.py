@@ -1,0 +1,220 @@
+"""How are the skills of one namespace read and written inside a transaction? `Skills`."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from brain.model.relations import Edge, Relation
+from brain.model.skill import TRANSFER_HISTORY_LENGTH, Skill, SkillTransferRecord
+from brain.store.base import Clock, all_of, is_stale
+from brain.store.documents import read_document, read_entries, write_document
+from brain.store.sqlite.connection import Connection, Row
+from brain.store.sqlite.rows import (
+    Columns,
+    Written,
+    body_row,
+    columns,
+    later_fields,
+    microseconds,
+    read_shape,
+    recall_row,
+    use_columns,
+)
+from brain.store.values import CHANGES_PAGE, Changes
+
+WRITE_BATCH = 1_000
+"""Skills whose rows are held at a time while many are written."""
+
+
+class Stored(NamedTuple):
+    """What is stored under an id."""
+
+    number: int
+    version: int
+    live: bool
+
+
+class WithSkill(Protocol):
+    """What carries a skill: a draft, a kept skill."""
+
+    @property
+    def skill(self) -> Skill: ...
+
+
+W = TypeVar("W", bound=WithSkill)
+
+
+class Skills:
+    """One namespace of the file: every method runs inside an open transaction."""
+
+    def __init__(self, connection: Connection, namespace: str, location: str, clock: Clock) -> None:
+        self._connection, self._namespace, self._location, self._clock = connection, namespace, location, clock
+
+    def run(self, name: str, **parameters: Any) -> list[Row]:
+        """Rows of a statement of this namespace."""
+        return self._connection.rows(name, namespace=self._namespace, **parameters)
+
+    def run_many(self, name: str, rows: Iterable[Columns]) -> None:
+        """A statement of this namespace, once for each row of parameters."""
+        self._connection.many(name, [{"namespace": self._namespace, **row} for row in rows])
+
+    def now(self) -> int:
+        """The time by the store's clock."""
+        return microseconds(self._clock())
+
+    def raise_version(self) -> int:
+        """The namespace's version, one higher than before."""
+        return self._note("raise_version")
+
+    def note_write(self) -> None:
+        """Goes before a write that recall does not read."""
+        self._note("note_write")
+
+    def make_namespace(self) -> None:
+        """Makes the namespace's row if it is missing."""
+        self.run("add_namespace", store_id=str(uuid.uuid4()))
+
+    def _note(self, name: str) -> int:
+        rows = self.run(name, now=self.now())
+        if not rows:
+            self.make_namespace()
+            rows = self.run(name, now=self.now())
+        return int(rows[0][0])
+
+    # Reading
+
+    def live(self, skill_ids: Sequence[str]) -> list[Skill]:
+        """The live skills among `skill_ids` that can be read, in their order."""
+        wanted = list(dict.fromkeys(skill_ids))
+        rows = {row[1]: row for row in self.run("skills_by_id", ids=json.dumps(wanted), now=self.now())}
+        fields = {row[0]: later_fields(row[3:]) for row in rows.values()}
+        transfers = self._transfers([number for number, later in fields.items() if "usage_count" in later])
+        found = []
+        for row in (rows[skill_id] for skill_id in wanted if skill_id in rows):
+            number, skill_id, document = row[:3]
+            skill = read_document(
+                skill_id, document, self._namespace, self._location, fields[number], transfers.get(number, ())
+            )
+            if skill:
+                found.append(skill)
+        return found
+
+    def _transfers(self, numbers: Sequence[int]) -> dict[int, list[str]]:
+        """The applications of skills since their documents were written."""
+        found: dict[int, list[str]] = {}
+        if numbers:
+            for number, record in self._connection.rows("transfers_of", numbers=json.dumps(numbers)):
+                found.setdefault(number, []).append(record)
+        return found
+
+    def must_live(self, skill_ids: Sequence[str]) -> list[Skill]:
+        """As `live`; raises `SkillNotFoundError` for the first that is missing."""
+        return all_of(skill_ids, self.live(skill_ids), self._namespace)
+
+    def stored(self, skill_ids: Sequence[str]) -> dict[str, Stored]:
+        """What is stored under these ids, expired or not."""
+        rows = self.run("stored_skills", ids=json.dumps(list(skill_ids)), now=self.now())
+        return {skill_id: Stored(number, version, bool(live)) for skill_id, number, version, live in rows}
+
+    def neighbours(self, skill_ids: Sequence[str], relation: Relation | None) -> list[str]:
+        """Ids of the live skills one edge away."""
+        wanted = relation.value if relation else None
+        rows = self.run("neighbours", ids=json.dumps(list(skill_ids)), relation=wanted, now=self.now())
+        return [row[0] for row in rows]
+
+    def profiles(self, skill_ids: Sequence[str]) -> dict[str, str]:
+        """See `Store.profiles`."""
+        return dict(self.run("profiles_by_id", ids=json.dumps(list(skill_ids)), now=self.now()))
+
+    # Writing
+
+    def write(self, skills: Sequence[Written], stored: dict[str, Stored], changed: int) -> None:
+        """Writes whole skills, no id twice, in place of what is `stored`."""
+        self.remove(found.number for found in stored.values() if not found.live)  # an expired one leaves nothing behind
+        kept = {skill_id: found.number for skill_id, found in stored.items() if found.live}
+        next_number = int(self._connection.rows("last_number")[0][0]) + 1
+        numbers = []
+        for written in skills:
+            numbers.append(kept.get(written.skill.id, next_number))
+            next_number += numbers[-1] == next_number
+        rows = [(columns(w, n, changed), w) for w, n in zip(skills, numbers, strict=True)]
+        self._connection.many(
+            "change_skill", [{**row, "fitting_key": w.fitting_key} for row, w in rows if w.skill.id in kept]
+        )
+        self.run_many("add_skill", [{**row, "id": w.skill.id} for row, w in rows if w.skill.id not in kept])
+        self._connection.many("put_recall", [recall_row(w, n) for w, n in zip(skills, numbers, strict=True)])
+        self._connection.many("put_body", [body_row(w, n) for w, n in zip(skills, numbers, strict=True)])
+        self.run_many("clear_tags", [{"id": skill_id} for skill_id in kept])
+        self._connection.many("clear_transfers", [{"number": number} for number in kept.values()])
+        self.run_many("put_tag", ({"tag": tag, "id": w.skill.id} for w in skills for tag in w.skill.tags))
+
+    def change(self, rows: dict[str, list[Columns]]) -> None:
+        """Runs statements that each change a part of stored skills by `number`, and tells readers of all of them."""
+        numbers = list(dict.fromkeys(row["number"] for part in rows.values() for row in part))
+        if not numbers:
+            return
+        version = self.raise_version()
+        for name, part in rows.items():
+            self._connection.many(name, part)
+        self._connection.many("note_change", [{"number": number, "changed": version} for number in numbers])
+
+    def note_use(self, skill: Skill, changed: int, record: SkillTransferRecord | None = None) -> None:
+        """Writes `skill` after a use, with the application that it was."""
+        self.run("note_use", **use_columns(skill, changed))
+        if record:
+            self.run("add_transfer", id=skill.id, record=write_document(record))
+            if skill.transfer_count > TRANSFER_HISTORY_LENGTH:
+                self.run("trim_transfers", id=skill.id, last=skill.transfer_count, kept=TRANSFER_HISTORY_LENGTH)
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Removes skills with all that belongs to them."""
+        self._connection.many("delete_skill", [{"number": number} for number in numbers])
+
+    def put_edges(self, edges: Iterable[Edge]) -> None:
+        """Writes edges, or the metadata of those that are there."""
+        self.run_many(
+            "put_edge",
+            (
+                {
+                    "source": edge.source,
+                    "relation": edge.relation.value,
+                    "target": edge.target,
+                    "metadata": json.dumps(edge.metadata, ensure_ascii=False, allow_nan=False),
+                }
+                for edge in edges
+            ),
+        )
+
+    # The change feed
+
+    def changes(self, since: int, size: int | None = CHANGES_PAGE) -> Changes:
+        """See `Store.changes`; all of them without `size`."""
+        state = self.run("namespace_state")
+        store_id, version, complete_since = state[0] if state else ("", 0, 0)
+        if version == since:
+            return Changes(store_id, version)
+        if is_stale(since, version, complete_since):
+            return Changes(store_id, version, stale=True)
+        until = version
+        if size is not None:
+            end = self.run("end_of_page", since=since, offset=size - 1)
+            until = end[0][0] if end else version
+        rows = self.run("changed_skills", since=since, until=until, now=self.now())
+        deleted = [row[0] for row in self.run("deletions_between", since=since, until=until)]
+        entries = read_entries(rows, read_shape, self._location)
+        return Changes(store_id, until, entries, deleted, more=until < version)
+
+
+def batches(skills: Iterable[W]) -> Iterator[list[W]]:
+    """At most `WRITE_BATCH` at a time, no id twice in one: a second version is written after the first."""
+    batch: dict[str, W] = {}
+    for each in skills:
+        if each.skill.id in batch or len(batch) == WRITE_BATCH:
+            yield list(batch.values())
+            batch = {}
+        batch[each.skill.id] = each
+    if batch:
+        yield list(batch.values())

@@ -1,0 +1,1 @@
+"""Does every store keep the protocol, seen without the engine?"""
