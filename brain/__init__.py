@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from brain.model.candidate import RecallVerdict, TransferCandidate
     from brain.model.context import ContextFeatures
     from brain.model.policy import Policy
-    from brain.model.receipts import FeedbackReceipt, LearnOutcome, LearnReceipt
+    from brain.model.receipts import FeedbackReceipt, LearnOutcome, LearnReceipt, LearnReport
     from brain.model.relations import Edge, Relation
     from brain.model.skill import Skill, SkillCondition, SkillStep, SkillTransferRecord
 
@@ -30,6 +30,7 @@ _HOME = {
     "FeedbackReceipt": "brain.model.receipts",
     "LearnOutcome": "brain.model.receipts",
     "LearnReceipt": "brain.model.receipts",
+    "LearnReport": "brain.model.receipts",
     "Limits": "brain.config",
     "Policy": "brain.model.policy",
     "RecallVerdict": "brain.model.candidate",
@@ -53,6 +54,7 @@ __all__ = [
     "FeedbackReceipt",
     "LearnOutcome",
     "LearnReceipt",
+    "LearnReport",
     "Limits",
     "Policy",
     "RecallVerdict",

@@ -7,9 +7,9 @@ import pytest
 from brain import SyncBrain
 from tests.clock import FakeClock
 from tests.contract.raw import raw
-from tests.services import neo4j_service
+from tests.services import neo4j_service, redis_service
 
-STORES = ("sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j))
+STORES = ("sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j), pytest.param("redis", marks=pytest.mark.redis))
 """Every store. A new store is one name here and one branch in `place`."""
 
 
@@ -33,6 +33,14 @@ def neo4j_server(tmp_path_factory):
     server.stop()
 
 
+@pytest.fixture(scope="session")
+def redis_server():
+    """The one Redis of this worker. Each test has a key prefix of its own, and its keys go with it."""
+    server = redis_service()
+    yield server
+    server.stop()
+
+
 class Place:
     """A store that holds nothing yet: its location, and a namespace that no other test uses."""
 
@@ -41,6 +49,7 @@ class Place:
         self._opened = []
 
     def open(self, namespace=None, **options):
+        options.setdefault("cache", False)  # nothing is left in the user's cache folder
         brain = SyncBrain.open(self.location, namespace=namespace or self.namespace, **options)
         self._opened.append(brain)
         if self.kind == "neo4j":
@@ -56,11 +65,16 @@ class Place:
 def place(request, tmp_path):
     if request.param == "sqlite":
         found = Place("sqlite", f"sqlite:///{tmp_path / 'brain.db'}", "default")
+    elif request.param == "redis":
+        server = request.getfixturevalue("redis_server")
+        found = Place("redis", f"{server.url}/0?prefix=test-{uuid.uuid4().hex}", "default")
     else:
         server = request.getfixturevalue("neo4j_server")
         found = Place("neo4j", server.location, f"test-{uuid.uuid4().hex}")
     yield found
     found.close()
+    if found.kind == "redis":
+        raw(found).clear()
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brain.errors import EmbeddingError
-from brain.store.base import EmbeddingStamp, Store
+from brain.store.base import Store
+from brain.store.values import EmbeddingStamp
 
 PROBE = "first gather the evidence, then test each hypothesis"
 """The fixed text by whose vector a model is recognised."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from brain.engine.memory import SkillMemory, check_identifier, new_operation
+from brain.engine.memory import SkillMemory, check_identifier
 from brain.errors import InputError
 from brain.model.inputs import check_size
 from brain.model.record import validated
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill
 from brain.model.text import check_text
+from brain.store.values import new_operation
 
 DEEPEST = 10
 """Largest `max_depth` of a traversal."""
@@ -29,12 +30,13 @@ class SkillGraph:
         With `expected_version` (0: it must be new) the write is refused with `ConflictError` if the stored skill has
         another version. Raises `InputError` for what cannot be stored.
         """
-        draft = self._memory.draft(skill)
+        draft = self._memory.draft(skill).draft
         return self._store.save(draft, expected_version=_version(expected_version), operation=new_operation())
 
     def save_skills(self, skills: list[Skill]) -> None:
         """Writes many skills in one transaction: all or none."""
-        self._store.save_many(self._memory.drafts(skills), operation=new_operation())
+        drafts = [prepared.draft for prepared in self._memory.drafts(skills)]
+        self._store.save_many(drafts, operation=new_operation())
 
     def get_skill(self, skill_id: str) -> Skill | None:
         """The live skill with this id, or None."""

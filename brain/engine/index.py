@@ -1,31 +1,37 @@
 """Which stored skills fit a query best? `RecallIndex`: all live skills in memory, scored exactly.
 
-The index is a view of one namespace as of a version of its counter. `apply` brings in what changed since. Skills
-whose stored profile is missing or of another version of the analysis are named by `unread` and filled in by `read`.
+The index is a view of one stored namespace as of a version of its counter. `apply` brings in what changed since; a new
+view is built by `filling` and takes the place of the old one at once. Skills whose stored terms are missing or of
+another version of the analysis are named by `unread` and filled in by `read`.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
-from brain.analysis.duplicates import LEAST_SHARED, MOST_COMPARED, agreement
+from brain.analysis.corpus import Rarities
+from brain.analysis.duplicates import LEAST_SHARED, MOST_COMPARED
 from brain.analysis.measures import Scores
-from brain.analysis.profile import Profile
+from brain.analysis.profile import Profile, stored_terms
 from brain.engine import scoring
-from brain.engine.scoring import Query
-from brain.engine.table import Mask, SkillTable
+from brain.engine.image import Image, image_of
+from brain.engine.scoring import Exact, Query, Scoring
+from brain.engine.table import Mask, Rows, SkillTable
 from brain.model.context import ContextFeatures
-from brain.model.policy import DUPLICATE_SIMILARITY, Policy, combined_score
+from brain.model.policy import DUPLICATE_SIMILARITY, Policy
 from brain.model.skill import Skill
-from brain.store.base import Changes, RecallEntry
+from brain.store.values import Changes, RecallEntry
 
 DEAD_ROWS_KEPT = 1_000
 """Removed rows that the table may hold beside as many as it has live ones, before it is made anew."""
+FIRST_BLOCK = 256
+"""Rows of the best bounds that are scored first; each block after it is twice as large. With all rows at once recall
+at 100 000 skills takes 4 to 9 times as long."""
 _ROUNDING = 1e-9
 
 
@@ -47,145 +53,201 @@ class Scored:
 
 
 class RecallIndex:
-    """All live skills of a namespace, ready to be scored. Safe to use from several threads."""
+    """All live skills of a namespace, ready to be scored. Safe to use from several threads.
 
-    def __init__(self, policy: Policy) -> None:
-        self._policy, self._lock = policy, threading.RLock()
-        self._table = SkillTable(policy)
+    Vectors are kept if the embedder at hand has a `dimension`.
+    """
+
+    def __init__(self, policy: Policy, dimension: int | None) -> None:
+        self._policy, self._dimension = policy, dimension
+        self._lock = threading.RLock()
+        self._table = SkillTable(policy, dimension)
         self._unread: dict[str, RecallEntry] = {}
         self._texts: dict[str, frozenset[str]] = {}
-        self._version = 0
+        self._store_id, self._version = "", 0
 
     @property
     def version(self) -> int:
         """The version of the namespace's counter that this view shows; 0 before anything was read."""
         return self._version
 
+    @property
+    def store_id(self) -> str:
+        """Which stored namespace this is a view of; "" before anything was read."""
+        return self._store_id
+
     def __len__(self) -> int:
         return len(self._table)
 
-    def apply(self, changes: Changes) -> None:
-        """Brings in `changes`. An answer that is older than the view changes nothing, unless it is all there is."""
+    def ids(self) -> list[str]:
+        """The skills that are in the view."""
         with self._lock:
-            if changes.version < self._version and not changes.complete:
+            return self._table.live_ids()
+
+    def show(self, store_id: str, version: int, table: SkillTable, unread: Iterable[RecallEntry] = ()) -> None:
+        """Makes a table that was read as of `version` the view."""
+        with self._lock:
+            self._table, self._texts = table, {}
+            self._unread = {entry.id: entry for entry in unread}
+            self._store_id, self._version = store_id, version
+
+    def filling(self) -> Filling:
+        """An empty table to fill with all entries, for `show`."""
+        return Filling(SkillTable(self._policy, self._dimension), self._policy)
+
+    def fits(self, changes: Changes) -> bool:
+        """Whether `changes` can be brought into this view: of the same stored namespace, and not too far on."""
+        if not self._store_id and not changes.stale:  # nothing was ever written when the view was made
+            return True
+        return not changes.stale and changes.store_id == self._store_id
+
+    def apply(self, changes: Changes) -> None:
+        """Brings in `changes`, which must fit. An answer that is older than the view changes nothing."""
+        with self._lock:
+            if changes.version < self._version or not self.fits(changes):
                 return
-            if changes.complete:
-                self._table, self._unread, self._texts = SkillTable(self._policy), {}, {}
             self.drop(changes.deleted, self._version)
+            filling = Filling(self._table, self._policy)
             for entry in changes.entries:
-                self._put(entry)
-            self._version = changes.version
+                self._unread.pop(entry.id, None)
+            filling.add(changes.entries)
+            self._table.remove(entry.id for entry in filling.unread if stored_terms(entry.terms) is None)
+            self._unread.update((entry.id, entry) for entry in filling.unread)
+            self._store_id, self._version = changes.store_id, changes.version
+
+    def image(self) -> Image | None:
+        """The view as a snapshot holds it; None while it does not show all that there is."""
+        with self._lock:
+            return None if self._unread else image_of(self._table, self._store_id, self._version)
 
     def drop(self, skill_ids: Iterable[str], as_of: int) -> None:
         """Takes out skills that the store did not have at version `as_of`, unless the view has moved on since."""
         with self._lock:
             if as_of < self._version:
                 return
-            for skill_id in skill_ids:
-                self._table.remove(skill_id)
+            gone = list(skill_ids)
+            self._table.remove(gone)
+            for skill_id in gone:
                 self._unread.pop(skill_id, None)
                 self._texts.pop(skill_id, None)
             if self._table.dead > max(DEAD_ROWS_KEPT, len(self._table)):
-                old, self._table = self._table, SkillTable(self._policy)
-                for entry, profile in old.entries():
-                    self._table.put(entry, profile)
+                self._table.compact()
 
     def unread(self) -> list[str]:
         """Skills whose text has to be read before they are scored."""
         with self._lock:
             return list(self._unread)
 
-    def read(self, skill: Skill, profile: Profile) -> None:
-        """Fills in what `unread` named."""
+    def read(self, skills: Sequence[tuple[Skill, Profile]]) -> list[RecallEntry]:
+        """Fills in what `unread` named; gives what was stored of it."""
         with self._lock:
-            entry = self._unread.pop(skill.id, None)
-            if entry:
-                self._texts[skill.id] = scoring.words_of(skill.to_embedding_text())
-                self._table.put(entry, profile)
+            known = [(entry, s, p) for s, p in skills if (entry := self._unread.pop(s.id, None))]
+            if self._policy.semantic == "guide":
+                self._texts.update((s.id, scoring.words_of(s.to_embedding_text())) for _, s, _ in known)
+            self._table.put([(entry, profile.packed) for entry, _, profile in known])
+            return [entry for entry, _, _ in known]
 
     def best(self, query: Query, now: datetime, top_k: int, min_score: float) -> list[Scored]:
         """The `top_k` best skills with semantic evidence and a combined score of at least `min_score`, best first."""
         with self._lock:
             self._expire(now)
-            structural, semantic, combined = self._scores(query)
-            enough = (combined >= min_score - _ROUNDING) & (semantic >= self._policy.floor)
-            rows = np.flatnonzero(self._table.alive & enough)
-            if len(rows) > top_k:  # keep ties of the last place, so that evidence decides among them
-                last = np.partition(combined[rows], -top_k)[-top_k]
-                rows = rows[combined[rows] >= last]
-            found = [self._scored(int(row), structural, semantic, combined) for row in rows]
-            return sorted(found, key=lambda scored: scored.rank)[:top_k]
+            if not len(self._table):
+                return []
+            work = self._scoring(query)
+            bounds = work.bounds()
+            enough = self._table.column("alive") & (bounds.combined >= min_score - _ROUNDING)
+            rows = np.flatnonzero(enough & (bounds.semantic >= self._policy.floor))
+            return self._best(work, rows, bounds.combined[rows], top_k, min_score)
+
+    def _best(self, work: Scoring, rows: Rows, bounds: Scores, top_k: int, min_score: float) -> list[Scored]:
+        """Scores rows by descending bound until what is left cannot reach the `top_k`-th best."""
+        found: list[Scored] = []
+        least, block = min_score - _ROUNDING, FIRST_BLOCK
+        while len(rows):
+            first = np.argpartition(-bounds, block)[:block] if len(rows) > block else np.arange(len(rows))
+            exact = work.exact(rows[first])
+            passed = np.flatnonzero((exact.combined >= least) & (exact.semantic >= self._policy.floor))
+            if len(passed) > top_k:  # ties of the last place stay, so that evidence decides among them
+                last = np.partition(exact.combined[passed], -top_k)[-top_k]
+                passed = passed[exact.combined[passed] >= last - _ROUNDING]
+            found += [self._scored(int(rows[first[i]]), exact, int(i)) for i in passed]
+            found = sorted(found, key=lambda scored: scored.rank)[:top_k]
+            if len(found) == top_k:
+                least = max(least, found[-1].combined - _ROUNDING)
+            bounds[first] = -1.0
+            left = bounds >= least
+            rows, bounds, block = rows[left], bounds[left], 2 * block
+        return found
 
     def score(self, query: Query, now: datetime, skill_id: str) -> Scored | None:
         """The scores of one skill, whatever they are; None if it is not here."""
         with self._lock:
             self._expire(now)
             row = self._table.row(skill_id)
-            return None if row is None else self._scored(row, *self._scores(query))
+            return None if row is None else self._scored(row, self._scoring(query).exact(np.array([row])), 0)
 
-    def rarity(self, stem: str) -> float:
-        """How rare a stem is among the live skills: its inverse document frequency."""
+    def rarities(self, skill_ids: Sequence[str], profile: Profile) -> Rarities:
+        """How rare the content words of a query and of some skills are, as they are now."""
         with self._lock:
-            return self._table.corpus.rarity(stem)
+            rows = [row for skill_id in skill_ids if (row := self._table.row(skill_id)) is not None]
+            return self._table.corpus.rarities(profile.terms, rows)
 
-    def twin(self, profile: Profile, features: ContextFeatures, skill_type: str, now: datetime) -> str | None:
-        """The skill that does the same as a new one, or None (guide, "Skill Deduplication").
+    def same_features(self, features: ContextFeatures, skill_type: str, now: datetime) -> str | None:
+        """The duplicate of a new skill by the guide: equal features, else the most similar structure of at least 0.70.
 
-        By the guide: equal features, else the most similar structure of at least 0.70. By default the texts decide
-        alone, whatever their features: they must tell the same procedure.
+        (guide, "Skill Deduplication")
         """
         with self._lock:
             self._expire(now)
-            table, shape = self._table, features.shape
-            candidates = table.alive & table.of_type(skill_type)
+            table = self._table
+            candidates = self._of_type(skill_type)
             if not candidates.any():
                 return None
-            if self._policy.duplicates == "guide":
-                similarity = table.by_shape([shape.similarity_to(other) for other in table.shapes])
-                score = np.where(table.with_fingerprint(features.fingerprint()), 2.0, similarity)
-                return self._first(candidates & (score >= DUPLICATE_SIMILARITY - _ROUNDING), score)
-            return self._telling_the_same(candidates, profile)
+            similarity = table.shapes.similarities(features.shape, self._policy)[table.column("shape")]
+            score = np.where(table.with_fingerprint(features.fingerprint()), 2.0, similarity)
+            rows = np.flatnonzero(candidates & (score >= DUPLICATE_SIMILARITY - _ROUNDING))
+            return min(((-score[row], table.ids[row]) for row in rows), default=(0.0, None))[1]
 
-    def _telling_the_same(self, candidates: Mask, profile: Profile) -> str | None:
-        """The candidate that tells the same procedure most surely; ties by id.
+    def alike(self, profile: Profile, skill_type: str, now: datetime) -> list[str]:
+        """Skills with enough words of a new one to be its duplicate, likeliest first, at most `MOST_COMPARED`."""
+        with self._lock:
+            self._expire(now)
+            corpus = self._table.corpus
+            if not len(self._table):
+                return []
+            shared = corpus.shares_of_words(profile.terms)
+            rows = np.flatnonzero(self._of_type(skill_type) & (shared >= LEAST_SHARED))
+            likely = shared[rows]
+            if len(rows) > MOST_COMPARED:
+                likely = likely + corpus.procedure(profile.terms).similarities(rows)
+            order = np.argsort(-likely, kind="stable")[:MOST_COMPARED]
+            return [self._table.ids[row] for row in rows[order]]
 
-        Likeness of the structures does not decide: with the guide's 0.70 beside the agreement, or no features on either
-        side, 44 of the 64 same pairs of the labelled set are found, without it 55, and no different one either way.
-        """
-        corpus = self._table.corpus
-        shared, score = corpus.shares_of_words(profile), np.zeros(len(candidates))
-        rows = np.flatnonzero(candidates & (shared >= LEAST_SHARED))
-        if len(rows) > MOST_COMPARED:
-            likely = shared + corpus.procedure_similarities(profile)
-            rows = rows[np.argsort(-likely[rows], kind="stable")[:MOST_COMPARED]]
-        for row in rows:
-            score[row] = agreement(profile, corpus.profile(int(row)))
-        return self._first(score > 0, score)
+    def _of_type(self, skill_type: str) -> Mask:
+        return np.asarray(self._table.column("alive") & self._table.of_type(skill_type), bool)
 
-    def _first(self, candidates: Mask, score: Scores) -> str | None:
-        rows = np.flatnonzero(candidates)
-        return min(((-score[row], self._table.ids[row]) for row in rows), default=(0.0, None))[1]
+    def _scoring(self, query: Query) -> Scoring:
+        return Scoring(self._table, query, self._policy, self._texts)
 
-    def _scores(self, query: Query) -> tuple[Scores, Scores, Scores]:
-        structural = scoring.structural_scores(self._table, query, self._policy)
-        semantic = scoring.semantic_scores(self._table, query, self._policy, self._texts)
-        combined = combined_score(structural, semantic, self._table.transfer, self._table.confidence)
-        return structural, semantic, combined
-
-    def _scored(self, row: int, structural: Scores, semantic: Scores, combined: Scores) -> Scored:
+    def _scored(self, row: int, exact: Exact, i: int) -> Scored:
         table = self._table
-        numbers = (structural[row], semantic[row], table.transfer[row], table.confidence[row], combined[row])
+        transfer, confidence = table.transfer[row], table.column("confidence")[row]
+        numbers = (exact.structural[i], exact.semantic[i], transfer, confidence, exact.combined[i])
         return Scored(table.ids[row], *(min(1.0, max(0.0, float(number))) for number in numbers))
-
-    def _put(self, entry: RecallEntry) -> None:
-        self._unread.pop(entry.id, None)
-        profile = Profile.from_json(entry.profile)
-        if profile is None:
-            self._table.remove(entry.id)
-        else:
-            self._table.put(entry, profile)
-        if profile is None or self._policy.semantic == "guide":
-            self._unread[entry.id] = entry
 
     def _expire(self, now: datetime) -> None:
         self.drop(self._table.expired(now), self._version)
+
+
+class Filling:
+    """A table that entries are added to; those that must be read first are kept apart as `unread`."""
+
+    def __init__(self, table: SkillTable, policy: Policy) -> None:
+        self.table, self.unread = table, list[RecallEntry]()
+        self._every_text = policy.semantic == "guide"
+
+    def add(self, entries: Sequence[RecallEntry]) -> None:
+        """Adds a page of entries."""
+        known = [(entry, stored_terms(entry.terms)) for entry in entries]
+        self.table.put([(entry, terms) for entry, terms in known if terms is not None])
+        self.unread += [entry for entry, terms in known if terms is None or self._every_text]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from brain.analysis.abstraction import (
@@ -15,17 +16,20 @@ from brain.analysis.abstraction import (
     skill_name,
     skill_tags,
 )
-from brain.analysis.profile import Profile
-from brain.engine.memory import SkillMemory, check_identifier, new_operation
-from brain.errors import InputError
+from brain.engine.memory import Prepared, SkillMemory, check_identifier
+from brain.errors import InputError, StoreUnavailableError
 from brain.model import formulas
 from brain.model.context import ContextFeatures
 from brain.model.inputs import Context, ExecutionTrace, Feedback, Outcome, check_size
-from brain.model.receipts import FeedbackReceipt, LearnReceipt
+from brain.model.receipts import FeedbackReceipt, LearnReceipt, LearnReport, Refusal
 from brain.model.record import validated
 from brain.model.skill import Skill, SkillTransferRecord
 from brain.model.text import check_spoken_text, digest
-from brain.store.base import Changes, LearnOrder, Observation, reason_for
+from brain.store.base import reason_for
+from brain.store.values import Changes, Learned, LearnOrder, Observation, ReadProfiles, new_operation
+
+_PARTS = ("execution_trace", "context", "outcome", "skill_name", "trace_id", "skill_id", "derived_from")
+_ATTEMPTS = 5  # each repeats only if the store forgot changes between two looks at it
 
 
 @dataclass(frozen=True)
@@ -63,12 +67,47 @@ class Learner:
         derived_from: Sequence[str],
     ) -> LearnReceipt:
         """See `Brain.observe`."""
+        seen = self._seen(execution_trace, context, outcome, name, trace_id, skill_id, derived_from)
+        (lesson,) = self._prepared([seen])
+        return _receipt(*self._write([lesson]))
+
+    def learn_many(
+        self, executions: Iterable[Mapping[str, Any]], batch_size: int, each: Callable[[int, LearnReceipt], Any] | None
+    ) -> LearnReport:
+        """See `Brain.learn_many`."""
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
+            raise InputError(f"batch_size must be a whole number of at least 1, not {batch_size!r}.")
+        report, numbered = LearnReport(), enumerate(executions)
+        while batch := list(islice(numbered, batch_size)):
+            seen: dict[int, _Seen] = {}
+            for place, execution in batch:
+                try:
+                    seen[place] = self._seen(**_parts(execution))
+                except InputError as error:
+                    report.refused.append(Refusal(place, str(error)))
+            learned = self._write(self._prepared(list(seen.values())))
+            for place, done in zip(seen, learned, strict=True):
+                report.outcomes[done.outcome] += 1
+                if each:
+                    each(place, _receipt(done))
+        return report
+
+    def _seen(
+        self,
+        execution_trace: object,
+        context: object,
+        outcome: object,
+        skill_name: str | None = None,
+        trace_id: str | None = None,
+        skill_id: str | None = None,
+        derived_from: Sequence[str] = (),
+    ) -> _Seen:
         told = self._told(execution_trace, context, outcome)
-        skill = self._skill(told, name)
+        skill = self._skill(told, skill_name)
         if skill_id is not None:
             skill = skill.model_copy(update={"id": check_identifier(skill_id, "skill id")})
         used = list(dict.fromkeys(check_identifier(used, "id in derived_from") for used in _listed(derived_from)))
-        return self._carry_out(skill, _observation(told, trace_id), used)
+        return _Seen(skill, _observation(told, trace_id), used)
 
     def preview(
         self, execution_trace: dict[str, Any], context: dict[str, Any], outcome: dict[str, Any], name: str | None
@@ -141,30 +180,91 @@ class Learner:
             update={"metadata": features.metadata | ({"strategy": strategy} if strategy else {})}
         )
 
-    def _carry_out(self, skill: Skill, observation: Observation, used: list[str]) -> LearnReceipt:
-        memory = self._memory
-        draft = memory.draft(skill, embedded=observation.success)  # a failure creates nothing
-        profile, features = Profile.from_json(draft.profile), draft.skill.features
-        assert profile is not None, "a draft carries a profile of this version"
+    def _prepared(self, seen: Sequence[_Seen]) -> list[_Lesson]:
+        """The lessons of one batch, each with the place of the first before it that tells the same."""
+        successes = [one.observation.success for one in seen]
+        prepared = self._memory.drafts(
+            [one.skill for one in seen], embedded=any(successes)
+        )  # a failure creates nothing
+        likes = self._memory.likes(prepared, successes)
+        return [_Lesson(p, s.observation, s.used, like) for p, s, like in zip(prepared, seen, likes, strict=True)]
 
-        def twin() -> str | None:
-            return memory.index.twin(profile, features, skill.skill_type, memory.now)
+    def _write(self, lessons: Sequence[_Lesson]) -> list[Learned]:
+        """Learns all lessons or none. A view that fell too far behind meanwhile is read anew, and they begin again."""
+        memory, operation = self._memory, new_operation()
+        for _ in range(_ATTEMPTS):
+            memory.live.refresh()
+            try:
+                return memory.store.learn([self._order(lesson) for lesson in lessons], operation=operation)
+            except _StaleViewError:
+                memory.live.apply(memory.store.changes(memory.index.version))
+        raise StoreUnavailableError(f"{memory.store.location} changes too fast. Try again.", memory.store.location)
 
-        def find_twin(changes: Changes) -> str | None:
+    def _order(self, lesson: _Lesson) -> LearnOrder:
+        memory, prepared = self._memory, lesson.prepared
+        version = memory.index.version
+        known = memory.twin(prepared, memory.store.profiles)
+
+        def find_twin(changes: Changes, read_profiles: ReadProfiles) -> str | None:
             """Looks again, under the store's lock, only if something changed since the look before it."""
+            if not memory.index.fits(changes):
+                raise _StaleViewError
             if not changes:
                 return known
             memory.index.apply(changes)
-            return twin()
+            return memory.twin(prepared, read_profiles)
 
-        memory.refresh()
-        version = memory.index.version
-        known = twin()
-        learned = memory.store.learn(
-            LearnOrder(draft, observation, version, find_twin, new_operation(), used, memory.policy.ttl)
+        return LearnOrder(
+            prepared.draft,
+            lesson.observation,
+            version,
+            find_twin,
+            like=lesson.like,
+            derived_from=lesson.used,
+            ttl=memory.policy.ttl,
         )
-        written = learned.skill.version if learned.skill else 0
-        return LearnReceipt(learned.outcome, reason_for(learned.outcome, learned.skill), learned.skill, written)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """One execution as it was read: the skill that it would make, its trace, and the skills that were used."""
+
+    skill: Skill
+    observation: Observation
+    used: list[str]
+
+
+@dataclass(frozen=True)
+class _Lesson:
+    """One execution ready to be learned. `like` is the place of an earlier one in its batch that tells the same."""
+
+    prepared: Prepared
+    observation: Observation
+    used: list[str]
+    like: int | None
+
+
+class _StaleViewError(Exception):
+    """The view is too far behind for what changed to be told."""
+
+
+def _receipt(learned: Learned) -> LearnReceipt:
+    written = learned.skill.version if learned.skill else 0
+    return LearnReceipt(learned.outcome, reason_for(learned.outcome, learned.skill), learned.skill, written)
+
+
+def _parts(execution: object) -> dict[str, Any]:
+    """The parts of one execution as keyword arguments; raises `InputError` if it is none."""
+    if not isinstance(execution, Mapping):
+        raise InputError(
+            f"An execution is an object with {', '.join(_PARTS[:3])}; this is a {type(execution).__name__}."
+        )
+    unknown = [str(key) for key in execution if key not in _PARTS]
+    missing = [key for key in _PARTS[:3] if key not in execution]
+    if unknown or missing:
+        wrong = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"has unknown {', '.join(unknown)}"] * bool(unknown)
+        raise InputError(f"The execution {' and '.join(wrong)}. It may have: {', '.join(_PARTS)}.")
+    return dict(execution)
 
 
 def _observation(told: _Told, trace_id: str | None) -> Observation:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import logging
-import secrets
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
 from brain.analysis.analyzer import ContextAnalyzer
-from brain.analysis.profile import planned_steps, profile_of_context, profile_of_skill, semantic_text
+from brain.analysis.duplicates import agreement
+from brain.analysis.profile import (
+    Profile,
+    planned_steps,
+    profile_of_context,
+    profile_of_skill,
+    semantic_text,
+    stored_outline,
+)
 from brain.analysis.words import normalise
 from brain.config import Limits
 from brain.engine.embedding import Embedding
 from brain.engine.index import RecallIndex
+from brain.engine.live import LiveIndex, Loading
 from brain.engine.scoring import Query
+from brain.engine.snapshot import Snapshots
 from brain.errors import InputError, StoreError
 from brain.model.context import ContextFeatures
 from brain.model.inputs import Context, check_size
@@ -24,16 +33,24 @@ from brain.model.policy import Policy
 from brain.model.record import validated
 from brain.model.skill import Skill
 from brain.model.text import Identifier, digest
-from brain.store.base import PAGE, Changes, Draft, Store
+from brain.store.base import Store
+from brain.store.values import Changes, Draft, ReadProfiles, RecallEntry, new_operation
 
 log = logging.getLogger(__name__)
 
 SWEEP_INTERVAL = timedelta(hours=1)
 """Least time between two lazy sweeps of a namespace (guide, "Cleanup")."""
-SWEEP_BATCH = 1_000
-"""Skills that one transaction of a sweep removes at most."""
+SWEEP_BATCH = 200
+"""Skills that one transaction of a sweep removes at most; other writers wait for it."""
 
 _IDENTIFIER = TypeAdapter(Identifier)
+
+
+class Prepared(NamedTuple):
+    """A skill ready to be written, with the profile that was made of it."""
+
+    draft: Draft
+    profile: Profile
 
 
 class SkillMemory:
@@ -47,11 +64,19 @@ class SkillMemory:
         embedding: Embedding | None,
         policy: Policy,
         limits: Limits,
+        snapshots: Snapshots | None = None,
+        loading: Loading | None = None,
     ) -> None:
         self.store, self.analyzer, self.embedding = store, analyzer, embedding
         self.policy, self.limits = policy, limits
-        self.index = RecallIndex(policy)
+        dimension = embedding.stamp.dimension if embedding else None
+        self.live = LiveIndex(store, policy, dimension, snapshots=snapshots, loading=loading)
         self._sweep_due: datetime | None = None
+
+    @property
+    def index(self) -> RecallIndex:
+        """What recall looks into; `live` keeps it fresh."""
+        return self.live.index
 
     @property
     def now(self) -> datetime:
@@ -60,11 +85,11 @@ class SkillMemory:
 
     # Writing
 
-    def draft(self, skill: object, *, embedded: bool = True) -> Draft:
+    def draft(self, skill: object, *, embedded: bool = True) -> Prepared:
         """`skill` ready to be written: checked, analysed, embedded if there is an embedder. Raises `InputError`."""
         return self.drafts([skill], embedded=embedded)[0]
 
-    def drafts(self, skills: Sequence[object], *, embedded: bool = True) -> list[Draft]:
+    def drafts(self, skills: Sequence[object], *, embedded: bool = True) -> list[Prepared]:
         """As `draft`, embedding all of them at once."""
         checked = [self.checked(skill) for skill in skills]
         vectors: list[bytes | None] = [None] * len(checked)
@@ -72,9 +97,10 @@ class SkillMemory:
             self.embedding.note(self.store, new_operation())
             texts = [self.embedded_text(skill) for skill in checked]
             vectors = [vector.tobytes() for vector in self.embedding.encode(texts)]
+        profiles = [profile_of_skill(skill) for skill in checked]
         return [
-            Draft(skill, profile_of_skill(skill).to_json(), dedup_key(skill), vector)
-            for skill, vector in zip(checked, vectors, strict=True)
+            Prepared(Draft(skill, profile.to_text(), profile.to_bytes(), dedup_key(skill), vector), profile)
+            for skill, profile, vector in zip(checked, profiles, vectors, strict=True)
         ]
 
     def checked(self, skill: object) -> Skill:
@@ -85,10 +111,13 @@ class SkillMemory:
         sized = {key: value for key, value in data.items() if key != "transfer_history"}
         check_size(sized, "the skill", self.limits, steps=len(skill.procedure), tags=len(skill.tags))
         check_identifier(skill.id, "skill id")
-        copy = Skill.from_dict({**data, "namespace": self.store.namespace, "tags": list(dict.fromkeys(skill.tags))})
+        copy = Skill.from_dict({**data, "namespace": self.store.namespace})
         ContextFeatures.from_dict(copy.source_context)  # refuses what later reads could not take
+        if len(set(copy.tags)) < len(copy.tags):
+            copy.tags = list(dict.fromkeys(copy.tags))
         for i, step in enumerate(copy.procedure):
-            step.order = i
+            if step.order != i:  # most are numbered; to assign is to validate
+                step.order = i
         if not copy.name.strip() and not copy.procedure:
             raise InputError("A skill needs a name or at least one step.")
         return copy
@@ -120,26 +149,45 @@ class SkillMemory:
     def _query_text(self, context: Context) -> str:
         return semantic_text(context.domain, context.task, planned_steps(context))
 
-    def refresh(self) -> None:
-        """Makes the index ready to be scored: read once, and nothing in it unread."""
-        if self.index.version == 0:
-            self.index.apply(self.store.changes(0))
-        self._read_unread()
+    def twin(self, prepared: Prepared, read_profiles: ReadProfiles) -> str | None:
+        """The skill that does the same as a new one by the view at hand, or None (guide, "Skill Deduplication").
 
-    def apply(self, changes: Changes) -> None:
-        """Brings `changes` into the index and reads the skills that have to be analysed anew."""
-        self.index.apply(changes)
-        self._read_unread()
+        By default the texts decide alone, whatever their features: they must tell the same procedure. With the guide's
+        0.70 of structure beside that, or no features on either side, 44 of the 64 same pairs of the labelled set are
+        found, without it 55, and no different one either way.
+        """
+        return self._twin_in(self.live.index, prepared, read_profiles)
 
-    def _read_unread(self) -> None:
-        """Analyses, a page at a time, the skills whose text has to be read before they can be scored."""
-        unread, version = self.index.unread(), self.index.version
-        for start in range(0, len(unread), PAGE):
-            page = unread[start : start + PAGE]
-            found = self.store.get_many(page)
-            for skill in found:
-                self.index.read(skill, profile_of_skill(skill))
-            self.index.drop(set(page) - {skill.id for skill in found}, as_of=version)
+    def _twin_in(self, index: RecallIndex, prepared: Prepared, read_profiles: ReadProfiles) -> str | None:
+        skill = prepared.draft.skill
+        if self.policy.duplicates == "guide":
+            return index.same_features(skill.features, skill.skill_type, self.now)
+        likely = index.alike(prepared.profile, skill.skill_type, self.now)
+        best = (0.0, "")
+        for skill_id, text in read_profiles(likely).items() if likely else ():
+            outline = stored_outline(text)
+            score = agreement(prepared.profile.outline, outline) if outline else 0.0
+            best = min(best, (-score, skill_id)) if score else best
+        return best[1] or None
+
+    def likes(self, prepared: Sequence[Prepared], may_be_created: Sequence[bool]) -> list[int | None]:
+        """For each of some new skills the place of the first before it that does the same and may be created."""
+        if len(prepared) < 2:
+            return [None] * len(prepared)
+        index, found, places = RecallIndex(self.policy, None), list[int | None](), dict[str, int]()
+        texts = {p.draft.skill.id: p.draft.profile for p in prepared}
+        for place, one in enumerate(prepared):
+            twin = self._twin_in(index, one, lambda ids: {skill_id: texts[skill_id] for skill_id in ids})
+            found.append(None if twin is None else places[twin])
+            if twin is None and may_be_created[place] and one.draft.skill.id not in places:
+                places[one.draft.skill.id] = place
+                index.apply(Changes("", 0, [_entry_of(one)]))
+        return found
+
+    def close(self) -> None:
+        """Waits for a snapshot that is being written, and frees the store."""
+        self.live.close()
+        self.store.close()
 
     # Forgetting
 
@@ -166,9 +214,12 @@ class SkillMemory:
             log.warning("Expired skills could not be removed now: %s", error)
 
 
-def new_operation() -> str:
-    """An id for one write, by which a store knows a repeated attempt."""
-    return secrets.token_urlsafe(9)
+def _entry_of(prepared: Prepared) -> RecallEntry:
+    """What recall would know of a new skill, but for its expiry."""
+    skill, terms = prepared.draft.skill, prepared.draft.terms
+    return RecallEntry(
+        skill.id, skill.skill_type, skill.features.shape, skill.confidence, 0, 0, None, skill.fingerprint(), terms
+    )
 
 
 def dedup_key(skill: Skill) -> str:

@@ -1,9 +1,13 @@
-"""How are the two dimensions that depend on the task scored, for all rows at once? (guide, "Transfer Scoring")"""
+"""How well does each row fit a task? `Scoring`: upper bounds for all rows, exact scores for those that are asked for.
+
+(guide, "Transfer Scoring")
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +21,9 @@ from brain.analysis.measures import (
     beside_vector,
 )
 from brain.analysis.profile import Profile
-from brain.engine.table import SkillTable
+from brain.engine.table import Rows, SkillTable
 from brain.model.context import Shape
-from brain.model.policy import Policy
+from brain.model.policy import SEMANTIC_WEIGHT, STRUCTURAL_WEIGHT, Policy, combined_score
 
 
 @dataclass(frozen=True)
@@ -32,57 +36,132 @@ class Query:
     vector: NDArray[np.float32] | None = None
 
 
-def structural_scores(table: SkillTable, query: Query, policy: Policy) -> Scores:
-    """Structural similarity of each row, 0..1, shape (rows,). The identical context is 1 by default."""
-    shapes = [structural_similarity(query.shape, other, policy) for other in table.shapes]
-    scores = table.by_shape(shapes) if shapes else np.zeros(len(table.ids))
-    if policy.semantic == "measures":
-        scores[table.rows_with_digest(query.profile.digest)] = 1.0
-    return scores
+class Bounds(NamedTuple):
+    """The most that each row can score, shape (rows,)."""
+
+    semantic: Scores
+    combined: Scores
 
 
-def structural_similarity(wanted: Shape, known: Shape, policy: Policy) -> float:
-    """Structural similarity of two shapes under a policy, 0..1; 0 where one names too little."""
-    if min(wanted.names, known.names) < policy.least_names:
-        return 0.0
-    return wanted.similarity_to(known, unknown_is_evidence=policy.unknown_is_evidence)
+class Exact(NamedTuple):
+    """The scores of some rows, 0..1, each of shape (rows,)."""
+
+    structural: Scores
+    semantic: Scores
+    combined: Scores
 
 
-def semantic_scores(table: SkillTable, query: Query, policy: Policy, texts: Mapping[str, frozenset[str]]) -> Scores:
-    """Semantic similarity of each row, 0..1, shape (rows,). `texts` holds the words of the guide's embedding texts."""
-    if policy.semantic == "guide":
-        return _guide_semantic(table, query, texts)
-    scores = _measured(table, query)
-    scores[table.rows_with_digest(query.profile.digest)] = 1.0
-    return scores
+class Semantics(Protocol):
+    """The semantic dimension of one query."""
+
+    def bounds(self) -> Scores:
+        """The most that each row can score, shape (rows,)."""
+
+    def scores(self, rows: Rows) -> Scores:
+        """The exact scores of some rows, 0..1."""
+
+
+class Scoring:
+    """One query against one table. `texts` holds the words of the guide's embedding texts, by skill."""
+
+    def __init__(
+        self, table: SkillTable, query: Query, policy: Policy, texts: Mapping[str, frozenset[str]] | None = None
+    ) -> None:
+        self._table = table
+        self._same = np.zeros(0, np.int64)
+        self._structural = table.shapes.similarities(query.shape, policy)
+        self._semantics: Semantics
+        if policy.semantic == "guide":
+            self._semantics = _Guide(table, query, texts or {})
+        else:
+            self._semantics = _Measures(table, query)
+            self._same = table.rows_of_context(query.profile.packed.context)
+
+    def bounds(self) -> Bounds:
+        """Upper bounds of all rows. They hold for live rows; what they say of dead ones means nothing."""
+        semantic = self._semantics.bounds()
+        semantic[self._same] = 1.0
+        by_shape = STRUCTURAL_WEIGHT * self._structural
+        combined = by_shape[self._table.column("shape")] + self._table.prior
+        combined[self._same] = STRUCTURAL_WEIGHT + self._table.prior[self._same]
+        combined += SEMANTIC_WEIGHT * semantic
+        return Bounds(semantic, combined)
+
+    def exact(self, rows: Rows) -> Exact:
+        """The scores of some rows. The identical context is 1 in structure and meaning, but for the guide's rules."""
+        structural = self._structural[self._table.column("shape")[rows]]
+        semantic = self._semantics.scores(rows)
+        same = np.isin(rows, self._same)
+        structural[same] = semantic[same] = 1.0
+        numbers = self._table.transfer[rows], self._table.column("confidence")[rows]
+        return Exact(structural, semantic, combined_score(structural, semantic, *numbers))
+
+
+class _Measures:
+    """Procedures where both sides tell steps, else topics, by words and, where there is one, by the vector."""
+
+    def __init__(self, table: SkillTable, query: Query) -> None:
+        fits = table.vectors is not None and query.vector is not None and table.vectors.width == len(query.vector)
+        self._vectors, self._vector = (table.vectors if fits else None), query.vector
+        self._told = table.corpus.have_steps if query.profile.has_steps else np.zeros(len(table.ids), bool)
+        self._procedure = table.corpus.procedure(query.profile.terms) if self._told.any() else None
+        self._topic = None if self._told.all() else table.corpus.topic(query.profile.terms)
+
+    def bounds(self) -> Scores:
+        if self._topic is None:
+            topics = np.zeros(len(self._told))
+        else:
+            cosines = None
+            if self._vectors is not None and self._vector is not None:
+                cosines = self._vectors.bounds(self._vector)
+            topics = self._scaled(self._topic.bounds(), cosines, slice(None))
+        if self._procedure is None:
+            return topics
+        return np.where(self._told, PROCEDURE_SCALE(self._procedure.similarities()), topics)
+
+    def scores(self, rows: Rows) -> Scores:
+        told, found = self._told[rows], np.zeros(len(rows))
+        if self._procedure is not None:
+            found[told] = PROCEDURE_SCALE(self._procedure.similarities(rows[told]))
+        if self._topic is not None:
+            asked = rows[~told]
+            cosines = None
+            if self._vectors is not None and self._vector is not None:
+                cosines = self._vectors.cosines(self._vector, asked)
+            found[~told] = self._scaled(self._topic.similarities(asked), cosines, asked)
+        return found
+
+    def _scaled(self, words: Scores, cosines: Scores | None, rows: Rows | slice) -> Scores:
+        if cosines is None or self._vectors is None:
+            return TOPIC_SCALE(words)
+        both = beside_vector(TOPIC_SCALE_BESIDE_VECTORS(words), VECTOR_SCALE(cosines))
+        has_vector = self._vectors.has.values[rows]
+        return both if has_vector.all() else np.where(has_vector, both, TOPIC_SCALE(words))
+
+
+class _Guide:
+    """The embedder's cosine mapped from -1..1 to 0..1; without a vector the Jaccard similarity of the words."""
+
+    def __init__(self, table: SkillTable, query: Query, texts: Mapping[str, frozenset[str]]) -> None:
+        self._table, self._texts, self._vector = table, texts, query.vector
+        self._words = words_of(query.text)
+
+    def bounds(self) -> Scores:
+        return self.scores(np.arange(len(self._table.ids)))
+
+    def scores(self, rows: Rows) -> Scores:
+        told = (self._texts.get(self._table.ids[row], frozenset()) for row in rows)
+        overlap = np.array([_jaccard(self._words, words) for words in told], np.float64)
+        vectors = self._table.vectors
+        if self._vector is None or vectors is None or vectors.width != len(self._vector):
+            return overlap
+        cosines = vectors.cosines(self._vector, rows)
+        return np.where(vectors.has.values[rows], np.clip((cosines + 1) / 2, 0.0, 1.0), overlap)
 
 
 def words_of(text: str) -> frozenset[str]:
     """The words that the guide's keyword overlap compares: what stands between spaces, lower case."""
     return frozenset(text.lower().split())
-
-
-def _measured(table: SkillTable, query: Query) -> Scores:
-    """Procedures where both sides tell steps, else topics, by words and, where there is one, by the vector."""
-    topics = TOPIC_SCALE(table.corpus.topic_similarities(query.profile))
-    if query.vector is not None:
-        cosines, has_vector = table.cosines(query.vector)
-        words = TOPIC_SCALE_BESIDE_VECTORS(table.corpus.topic_similarities(query.profile))
-        topics = np.where(has_vector, beside_vector(words, VECTOR_SCALE(cosines)), topics)
-    if not query.profile.has_steps:
-        return topics
-    procedures = PROCEDURE_SCALE(table.corpus.procedure_similarities(query.profile))
-    return np.where(table.corpus.have_steps, procedures, topics)
-
-
-def _guide_semantic(table: SkillTable, query: Query, texts: Mapping[str, frozenset[str]]) -> Scores:
-    """The embedder's cosine mapped from -1..1 to 0..1; without a vector the Jaccard similarity of the words."""
-    mine = words_of(query.text)
-    overlap = np.array([_jaccard(mine, texts.get(skill_id, frozenset())) for skill_id in table.ids])
-    if query.vector is None:
-        return overlap
-    cosines, has_vector = table.cosines(query.vector)
-    return np.where(has_vector, np.clip((cosines + 1) / 2, 0.0, 1.0), overlap)
 
 
 def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:

@@ -2,41 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brain.analysis.corpus import Corpus, Growing
+from brain.analysis.columns import Column
+from brain.analysis.corpus import Corpus
 from brain.analysis.measures import Scores
-from brain.analysis.profile import Profile
-from brain.model.context import Shape
-from brain.model.policy import Policy
-from brain.model.text import parse_time
-from brain.store.base import RecallEntry
+from brain.analysis.terms import Terms
+from brain.engine.shapes import Shapes
+from brain.engine.vectors import Vectors
+from brain.model.policy import CONFIDENCE_WEIGHT, TRANSFER_WEIGHT, Policy
+from brain.store.values import RecallEntry
 
 Mask = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+
+NEVER = 2**62
+"""Expiry, in microseconds since 1970, of what never expires."""
+
+COLUMNS = {
+    "alive": np.bool_,
+    "expires": np.int64,
+    "confidence": np.float64,
+    "transfers": np.int32,
+    "successes": np.int32,
+    "shape": np.int32,
+    "type": np.int32,
+    "context": np.uint64,
+    "fingerprint": np.uint64,
+    "content": np.uint64,
+}
+"""What is kept of each row beside its terms and vector. `context`, `fingerprint` and `content` are digests: of the
+normalised context, of the features, and of all that does not change when a skill is merely used."""
 
 
 class SkillTable:
-    """Rows are only appended; a removed row stays behind as dead until the owner makes a new table."""
+    """Rows are only appended; a removed row stays behind as dead until `compact`.
 
-    def __init__(self, policy: Policy) -> None:
+    Vectors of `dimension` are kept; none where it is None.
+    """
+
+    def __init__(self, policy: Policy, dimension: int | None) -> None:
         self._policy = policy
         self.ids: list[str] = []
-        self.corpus = Corpus()
-        self.shapes: list[Shape] = []
-        self._entries: list[RecallEntry] = []
+        self.types: list[str] = []
+        self.corpus, self.shapes = Corpus(), Shapes()
+        self.vectors = None if dimension is None else Vectors(dimension)
+        self.columns = {name: Column(kind) for name, kind in COLUMNS.items()}
         self._row_of: dict[str, int] = {}
-        self._shape_numbers: dict[str, int] = {}
-        self._rows_by_digest: dict[str, set[int]] = {}
-        self._alive, self._expires = Growing(np.bool_), Growing(np.float64)
-        self._transfer, self._confidence = Growing(np.float64), Growing(np.float64)
-        self._shape, self._type = Growing(np.int64), Growing(np.int64)
-        self._type_numbers: dict[str, int] = {}
-        self._vectors: Growing | None = None
-        self._has_vector = Growing(np.bool_)
+        self._scores: tuple[Scores, Scores] | None = None
+        self._next_expiry = NEVER
+
+    def restore(
+        self,
+        ids: list[str],
+        types: list[str],
+        columns: dict[str, Column],
+        corpus: Corpus,
+        shapes: Shapes,
+        vectors: Vectors | None,
+    ) -> None:
+        """Makes an empty table the one that had these parts."""
+        self.ids, self.types, self.columns = ids, types, columns
+        self.corpus, self.shapes, self.vectors = corpus, shapes, vectors
+        self._row_of = {ids[row]: row for row in np.flatnonzero(columns["alive"].values).tolist()}
+        self._note_expiry()
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -49,113 +84,137 @@ class SkillTable:
         """Rows that were removed."""
         return len(self.ids) - len(self._row_of)
 
-    def entries(self) -> Iterator[tuple[RecallEntry, Profile]]:
-        """What `put` was given for each live row."""
-        for row in self._row_of.values():
-            yield self._entries[row], self.corpus.profile(row)
+    def live_ids(self) -> list[str]:
+        """The live skills."""
+        return list(self._row_of)
 
     def row(self, skill_id: str) -> int | None:
         """The row of a live skill."""
         return self._row_of.get(skill_id)
 
-    def put(self, entry: RecallEntry, profile: Profile) -> None:
-        """Adds a skill or brings it up to date."""
-        row = self._row_of.get(entry.id)
-        if row is not None and self._same_text(self._entries[row], entry):
-            self._entries[row] = entry
-            self._set_numbers(row, entry)
-            return
-        self.remove(entry.id)
-        row = len(self.ids)
-        self._row_of[entry.id] = row
-        self.ids.append(entry.id)
-        self._entries.append(entry)
-        self.corpus.add(row, profile)
-        self._rows_by_digest.setdefault(profile.digest, set()).add(row)
-        for column in (self._expires, self._transfer, self._confidence):
-            column.append(0.0)
-        self._set_numbers(row, entry)
-        self._alive.append(True)
-        self._shape.append(self._shape_number(entry.shape))
-        self._type.append(self._type_numbers.setdefault(entry.skill_type, len(self._type_numbers)))
-        self._append_vector(entry.vector)
+    def column(self, name: str) -> NDArray[Any]:
+        """One of `COLUMNS`, shape (rows,)."""
+        return self.columns[name].values
 
-    def remove(self, skill_id: str) -> None:
-        """Takes a skill out, if it is here."""
-        row = self._row_of.pop(skill_id, None)
-        if row is not None:
-            self._alive.values[row] = False
-            self._rows_by_digest[self.corpus.profile(row).digest].discard(row)
-            self.corpus.remove(row)
+    def put(self, entries: Sequence[tuple[RecallEntry, Terms]]) -> None:
+        """Adds skills or brings them up to date; no skill twice in one call."""
+        content = [self._content(entry, terms) for entry, terms in entries]
+        rows = [self._row_of.get(entry.id) for entry, _ in entries]
+        digests = self.column("content")
+        same = [row is not None and int(digests[row]) == mark for row, mark in zip(rows, content, strict=True)]
+        used = [entry for stays, (entry, _) in zip(same, entries, strict=True) if stays]
+        if used:
+            self._set(np.array([self._row_of[entry.id] for entry in used]), used)
+        new = [(e, t, mark) for (e, t), mark, stays in zip(entries, content, same, strict=True) if not stays]
+        self.remove(entry.id for entry, _, _ in new)
+        if new:
+            self._append(new)
+
+    def remove(self, skill_ids: Iterable[str]) -> None:
+        """Takes skills out, those that are here."""
+        rows = [row for skill_id in skill_ids if (row := self._row_of.pop(skill_id, None)) is not None]
+        if rows:
+            self.column("alive")[rows] = False
+            self.corpus.remove(np.array(rows))
+
+    def compact(self) -> None:
+        """Drops dead rows; those that are left are numbered anew."""
+        alive = self.column("alive").copy()
+        self.corpus.compact()
+        self.vectors = None if self.vectors is None else self.vectors.compacted(alive)
+        self.columns = {
+            name: Column(COLUMNS[name], values=column.values[alive]) for name, column in self.columns.items()
+        }
+        self.ids = [self.ids[row] for row in np.flatnonzero(alive)]
+        self._row_of = {skill_id: row for row, skill_id in enumerate(self.ids)}
+        self._scores = None
 
     def expired(self, now: datetime) -> list[str]:
         """Live rows whose time is over."""
-        return [self.ids[row] for row in np.flatnonzero(self.alive & (self._expires.values <= now.timestamp()))]
+        moment = int(now.timestamp() * 1_000_000)
+        if moment < self._next_expiry:
+            return []
+        found = [self.ids[row] for row in np.flatnonzero(self.column("alive") & (self.column("expires") <= moment))]
+        self._note_expiry(after=moment)
+        return found
 
     @property
-    def alive(self) -> Mask:
-        """Which rows are live, shape (rows,)."""
-        return np.asarray(self._alive.values, bool)
+    def prior(self) -> Scores:
+        """What each row scores whatever the task: transfer and confidence, weighted; shape (rows,)."""
+        return self._scored()[1]
 
     @property
     def transfer(self) -> Scores:
         """Transfer score of each row, 0..1."""
-        return np.asarray(self._transfer.values, np.float64)
-
-    @property
-    def confidence(self) -> Scores:
-        """Confidence of each row, 0..1."""
-        return np.asarray(self._confidence.values, np.float64)
+        return self._scored()[0]
 
     def of_type(self, skill_type: str) -> Mask:
         """Which rows have this skill type."""
-        return np.asarray(self._type.values == self._type_numbers.get(skill_type, -1), bool)
+        number = self.types.index(skill_type) if skill_type in self.types else -1
+        return np.asarray(self.column("type") == number, bool)
 
     def with_fingerprint(self, fingerprint: str) -> Mask:
         """Which rows were learned in a context with this fingerprint."""
-        return np.fromiter((entry.fingerprint == fingerprint for entry in self._entries), bool, len(self._entries))
+        return np.asarray(self.column("fingerprint") == np.uint64(_mark(fingerprint.encode())), bool)
 
-    def by_shape(self, per_shape: list[float]) -> Scores:
-        """A value for each of `shapes`, spread over the rows that have it."""
-        return np.asarray(per_shape, np.float64)[np.asarray(self._shape.values, np.int64)]
-
-    def rows_with_digest(self, digest: str) -> list[int]:
+    def rows_of_context(self, context: int) -> Rows:
         """Live rows learned from this very context."""
-        return sorted(self._rows_by_digest.get(digest, ()))
+        return np.flatnonzero((self.column("context") == np.uint64(context)) & self.column("alive"))
 
-    def cosines(self, vector: NDArray[np.float32]) -> tuple[Scores, Mask]:
-        """Cosine of a unit vector with each row's, and which rows have one. Rows without one have cosine 0."""
-        if self._vectors is None or np.shape(self._vectors.values)[1] != len(vector):
-            return np.zeros(len(self.ids)), np.zeros(len(self.ids), bool)
-        product = np.asarray(self._vectors.values, np.float32) @ vector
-        return product.astype(np.float64), np.asarray(self._has_vector.values, bool)
+    def _scored(self) -> tuple[Scores, Scores]:
+        if self._scores is None:
+            transfer = self._policy.transfer_scores(self.column("transfers"), self.column("successes"))
+            prior = TRANSFER_WEIGHT * transfer + CONFIDENCE_WEIGHT * self.column("confidence")
+            self._scores = transfer, prior
+        return self._scores
 
-    def _same_text(self, old: RecallEntry, new: RecallEntry) -> bool:
-        same = old.profile == new.profile and old.vector == new.vector
-        same_kind = old.skill_type == new.skill_type and old.fingerprint == new.fingerprint
-        return same and same_kind and old.shape == new.shape
+    def _append(self, new: Sequence[tuple[RecallEntry, Terms, int]]) -> None:
+        first = len(self.ids)
+        entries = [entry for entry, _, _ in new]
+        self.ids.extend(entry.id for entry in entries)
+        self._row_of.update(zip(self.ids[first:], range(first, len(self.ids)), strict=True))
+        self.corpus.add([terms for _, terms, _ in new])
+        if self.vectors is not None:
+            self.vectors.extend([entry.vector for entry in entries])
+        fixed = {
+            "alive": [True] * len(new),
+            "shape": [self.shapes.number(entry.shape) for entry in entries],
+            "type": [self._type(entry.skill_type) for entry in entries],
+            "context": [terms.context for _, terms, _ in new],
+            "fingerprint": [_mark(entry.fingerprint.encode()) for entry in entries],
+            "content": [mark for _, _, mark in new],
+        }
+        for name, column in self.columns.items():
+            column.extend(np.array(fixed[name], COLUMNS[name]) if name in fixed else np.zeros(len(new), COLUMNS[name]))
+        self._set(np.arange(first, len(self.ids)), entries)
 
-    def _set_numbers(self, row: int, entry: RecallEntry) -> None:
-        expires = parse_time(entry.expires_at).timestamp() if entry.expires_at else np.inf
-        self._expires.values[row] = expires
-        self._transfer.values[row] = self._policy.transfer_score(entry.transfer_count, entry.transfer_successes)
-        self._confidence.values[row] = entry.confidence
+    def _set(self, rows: Rows, entries: Sequence[RecallEntry]) -> None:
+        """Writes what changes when a skill is used."""
+        expires = [NEVER if entry.expires_at is None else entry.expires_at for entry in entries]
+        self.column("expires")[rows] = expires
+        self.column("confidence")[rows] = [entry.confidence for entry in entries]
+        self.column("transfers")[rows] = [entry.transfer_count for entry in entries]
+        self.column("successes")[rows] = [entry.transfer_successes for entry in entries]
+        self._next_expiry = min(self._next_expiry, *expires)
+        self._scores = None
 
-    def _shape_number(self, shape: Shape) -> int:
-        number = self._shape_numbers.setdefault(shape.key, len(self.shapes))
-        if number == len(self.shapes):
-            self.shapes.append(shape)
-        return number
+    def _type(self, skill_type: str) -> int:
+        if skill_type not in self.types:
+            self.types.append(skill_type)
+        return self.types.index(skill_type)
 
-    def _append_vector(self, data: bytes | None) -> None:
-        vector = np.frombuffer(data, np.float32) if data else None
-        if vector is not None and self._vectors is None:
-            self._vectors = Growing(np.float32, len(vector))
-            for _ in range(len(self.ids) - 1):
-                self._vectors.append(0.0)
-        if self._vectors is not None:
-            fits = vector is not None and len(vector) == np.shape(self._vectors.values)[1]
-            self._vectors.append(vector if fits else 0.0)
-            self._has_vector.append(fits)
-        else:
-            self._has_vector.append(False)
+    def _note_expiry(self, after: int = -1) -> None:
+        left = self.column("expires")[self.column("alive") & (self.column("expires") > after)]
+        self._next_expiry = int(left.min()) if len(left) else NEVER
+
+    def _content(self, entry: RecallEntry, terms: Terms) -> int:
+        """Digest of all that does not change when a skill is used. Shapes and types count by their number."""
+        kind = f"{self.shapes.number(entry.shape)} {self._type(entry.skill_type)} {terms.context} {terms.has_steps} "
+        digest = hashlib.blake2b(kind.encode() + entry.fingerprint.encode() + terms.data, digest_size=8)
+        if self.vectors is not None and entry.vector:
+            digest.update(entry.vector)
+        return int.from_bytes(digest.digest(), "little")
+
+
+def _mark(data: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")

@@ -3,51 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from typing import Any
 
-from brain.analysis.abstraction import extract_procedure
-from brain.analysis.explanation import (
-    Semantics,
-    Side,
-    adaptations,
-    confidence_interval,
-    content_words,
-    evidence,
-    match_steps,
-    reasoning,
-)
-from brain.analysis.profile import Profile, profile_of_skill, words_by_stem
 from brain.config import DEFAULT_MIN_SCORE, DEFAULT_TOP_K
 from brain.engine.index import Scored
 from brain.engine.memory import SkillMemory, check_identifier
+from brain.engine.reasons import Standing, Task, account
 from brain.engine.scoring import Query
 from brain.errors import InputError, SkillNotFoundError
-from brain.model import policy
 from brain.model.candidate import RecallVerdict, TransferCandidate
-from brain.model.inputs import ExecutionTrace, check_recallable
+from brain.model.context import ContextFeatures
+from brain.model.inputs import Context, check_recallable
 from brain.model.skill import Skill
 
 _ATTEMPTS = 20  # each repeats only if skills changed between two looks at the store
 _ROUNDING = 1e-9
-_CACHED_PROFILES = 1_024
-_WEIGHTS = {
-    "structural": policy.STRUCTURAL_WEIGHT,
-    "semantic": policy.SEMANTIC_WEIGHT,
-    "transfer": policy.TRANSFER_WEIGHT,
-    "confidence": policy.CONFIDENCE_WEIGHT,
-}
 
 
 @dataclass(frozen=True)
 class _Request:
-    """A task as it was analysed once: what to look for, what to explain with, and the least combined score."""
+    """A task as it was analysed once: what to look for, and the least combined score."""
 
+    context: Context
+    features: ContextFeatures
     query: Query
-    task: Side
-    words: Mapping[str, str]
     min_score: float
 
 
@@ -67,9 +50,7 @@ class SkillTransferEngine:
         """
         request = self._request(target_context, top_k, min_score)
         found = self._best(request.query, top_k, min_score)
-        return [
-            self._candidate(skill, scored, request, rank, found[0][0]) for rank, (scored, skill) in enumerate(found, 1)
-        ]
+        return self._candidates(found, request, count(1), found[0][0] if found else None)
 
     def score_skill(
         self, skill_id: str, target_context: dict[str, Any], min_score: float = DEFAULT_MIN_SCORE
@@ -81,16 +62,17 @@ class SkillTransferEngine:
         check_identifier(skill_id, "skill id")
         request = self._request(target_context, 1, min_score)
         index = self._memory.index
-        self._memory.refresh()
+        self._memory.live.refresh()
         skills, changes = self._memory.store.fetch([skill_id], index.version)
-        self._memory.apply(changes)
+        self._memory.live.apply(changes)
         scored = index.score(request.query, self._memory.now, skill_id)
         if not skills or scored is None:
             raise SkillNotFoundError(skill_id, self._memory.store.namespace)
         eligible = self._is_eligible(scored, min_score)
         ahead = self._ahead_of(scored, request) if eligible else self._eligible(request, 1, min_score)
         first = next(iter(ahead), scored if eligible else None)
-        return self._candidate(skills[0], scored, request, len(ahead) + 1 if eligible else None, first)
+        rank = len(ahead) + 1 if eligible else None
+        return self._candidates([(scored, skills[0])], request, [rank], first)[0]
 
     def why(
         self,
@@ -123,14 +105,12 @@ class SkillTransferEngine:
         check_recallable(context)
         _check_numbers(top_k, min_score)
         features = self._memory.analyzer.analyze(context, ask_model=False)
-        query = self._memory.query(context, features)
-        planned = extract_procedure(ExecutionTrace(steps=context.steps))
-        return _Request(query, Side(query.profile, features, planned), words_by_stem(context), min_score)
+        return _Request(context, features, self._memory.query(context, features), min_score)
 
     def _best(self, query: Query, top_k: int, min_score: float) -> list[tuple[Scored, Skill]]:
         """Scores by the view at hand and fetches the winners together with what changed; repeats if that matters."""
         memory = self._memory
-        memory.refresh()
+        memory.live.refresh()
         found: list[tuple[Scored, Skill]] = []
         wanted: int | None = None  # what was committed when the call began must be seen; what comes later need not
         for _ in range(_ATTEMPTS):
@@ -143,7 +123,7 @@ class SkillTransferEngine:
             if current and len(found) == len(best):
                 break
             wanted = changes.version if wanted is None else wanted
-            memory.apply(changes)
+            memory.live.apply(changes)
             gone = [scored.skill_id for scored in best if scored.skill_id not in by_id]
             memory.index.drop(gone, as_of=changes.version)
         return found
@@ -161,57 +141,30 @@ class SkillTransferEngine:
         found = self._eligible(request, max(1, len(self._memory.index)), least)
         return [other for other in found if other.rank < scored.rank]
 
-    def _candidate(
-        self, skill: Skill, scored: Scored, request: _Request, rank: int | None, first: Scored | None
-    ) -> TransferCandidate:
-        rules = self._memory.policy
-        known = Side(_profile_of(skill), skill.features, skill.procedure)
-        matches = match_steps(request.task.steps, known.steps)
-        semantics = Semantics(scored.semantic, rules.semantic, request.query.vector is not None)
-        found = evidence(request.task, known, semantics, matches, self._memory.index.rarity, request.words)
-        found["names"]["needed"] = rules.least_names
-        found["transfers"] = {
-            "successes": skill.transfer_successes,
-            "count": skill.transfer_count,
-            "interval": confidence_interval(skill.transfer_successes, skill.transfer_count),
-        }
-        found["margin_to_min_score"] = round(scored.combined - request.min_score, 6)
-        found["margin_to_floor"] = round(scored.semantic - rules.floor, 6)
-        found["rank"] = rank
-        found["to_be_first"] = _to_be_first(scored, first, request.min_score, rules.floor)
-        return TransferCandidate(
-            skill=skill,
-            structural_score=scored.structural,
-            semantic_score=scored.semantic,
-            transfer_score=scored.transfer,
-            confidence_score=scored.confidence,
-            combined_score=scored.combined,
-            adaptations=adaptations(known.features, request.task.features, matches),
-            reasoning=reasoning(skill, scored.semantic, found, content_words(request.query.profile, request.words)),
-            evidence=found,
-        )
-
-
-def _to_be_first(scored: Scored, first: Scored | None, min_score: float, floor: float) -> dict[str, Any] | None:
-    """By how much a skill trails the first, and the one dimension that would close that by the least rise.
-
-    Below the floor nothing but the semantic dimension helps. `first` is None, and `min_score` to be reached, where no
-    skill is eligible. The dimension is None where no single one can. None for the first itself.
-    """
-    if first is not None and scored.skill_id == first.skill_id:
-        return None
-    gap = max(0.0, (first.combined if first else min_score) - scored.combined)
-    needed = {name: getattr(scored, name) + gap / weight for name, weight in _WEIGHTS.items()}
-    if scored.semantic < floor:
-        needed = {"semantic": max(floor, needed["semantic"])}
-    within = [name for name, value in needed.items() if value <= 1 + _ROUNDING]
-    closest = min(within, key=lambda name: needed[name] - getattr(scored, name), default=None)
-    return {
-        "first": first.skill_id if first else None,
-        "trails_by": round(gap, 6),
-        "dimension": closest,
-        "value": round(min(1.0, needed[closest]), 6) if closest else None,
-    }
+    def _candidates(
+        self,
+        found: Sequence[tuple[Scored, Skill]],
+        request: _Request,
+        ranks: Iterable[int | None],
+        first: Scored | None,
+    ) -> list[TransferCandidate]:
+        """What was found, with its scores; `first` is what ranks first."""
+        memory = self._memory
+        rarity = memory.index.rarities([scored.skill_id for scored, _ in found], request.query.profile)
+        task = Task(request.context, request.features, request.query.profile, request.query.vector is not None)
+        return [
+            TransferCandidate(
+                skill=skill,
+                structural_score=scored.structural,
+                semantic_score=scored.semantic,
+                transfer_score=scored.transfer,
+                confidence_score=scored.confidence,
+                combined_score=scored.combined,
+            ).explained_by(
+                partial(account, task, skill, Standing(scored, rank, first, request.min_score), memory.policy, rarity)
+            )
+            for (scored, skill), rank in zip(found, ranks, strict=False)
+        ]
 
 
 def _shortfall(candidate: TransferCandidate, min_score: float, floor: float) -> str:
@@ -237,25 +190,6 @@ def _outranked(candidate: TransferCandidate, rank: int, better: list[dict[str, A
 def _number(value: float) -> str:
     """Three digits, or one that is not 0."""
     return f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}"
-
-
-@dataclass(frozen=True)
-class _Told:
-    """A skill that is equal to another if what its profile is made of is."""
-
-    text: tuple[str, ...]
-    skill: Skill = field(compare=False)
-
-
-def _profile_of(skill: Skill) -> Profile:
-    """The profile of a skill. Kept, because the same few skills are recalled again and again."""
-    steps = (step.full_text for step in skill.procedure)
-    return _analysed(_Told((skill.domain, skill.task, skill.name, skill.description, *steps), skill))
-
-
-@lru_cache(maxsize=_CACHED_PROFILES)
-def _analysed(told: _Told) -> Profile:
-    return profile_of_skill(told.skill)
 
 
 def _check_numbers(top_k: int, min_score: float) -> None:

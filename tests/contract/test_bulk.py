@@ -1,6 +1,6 @@
 """Are many skills saved, listed and recalled in bounded memory, on every store?
 
-`BRAIN_TEST_BULK` sets how many; the default is 20 000 on SQLite and 5 000 on Neo4j.
+`BRAIN_TEST_BULK` sets how many; the default is 20 000 on SQLite and Redis, and 5 000 on Neo4j.
 """
 
 import os
@@ -12,7 +12,7 @@ import pytest
 from tests.contract.raw import raw
 from tests.contract.samples import skill
 
-DEFAULT = {"sqlite": 20_000, "neo4j": 5_000}
+DEFAULT = {"sqlite": 20_000, "neo4j": 5_000, "redis": 20_000}
 BATCH = 1_000
 LISTING_BYTES = 40_000_000
 """How much the peak of memory may grow while all skills are listed a page at a time."""

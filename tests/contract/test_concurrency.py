@@ -218,7 +218,7 @@ def test_parallel_learning_raises_the_version_by_one_each_and_no_view_misses_a_s
     for view in (brain, other):
         view.recall({"task": "alpha"})
         view.recall({"task": "alpha"})
-        assert {entry.id for entry, _ in view._memory.index._table.entries()} == stored
+        assert set(view._memory.index.ids()) == stored
 
 
 def test_a_store_that_was_replaced_is_noticed_by_an_open_brain(place, clock):

@@ -269,7 +269,7 @@ def test_different_traces_of_one_skill_are_all_kept_as_its_origin(brain, place):
     before = raw(place).counts()
     brain.observe(**bread(), trace_id="b")
     after = raw(place).counts()
-    name = "trace" if place.kind == "sqlite" else "Trace"
+    name = "Trace" if place.kind == "neo4j" else "trace"
     assert after[name] == before[name] + 1
 
 
@@ -293,3 +293,59 @@ def test_a_brain_without_ttl_leaves_the_expiry_of_others_as_it_is(place, clock):
     clock.advance(hours=3)
     assert brain.learn(**bread()).expires_at == learned.expires_at
     assert brain.feedback(learned.id, {}, True).skill.expires_at == learned.expires_at
+
+
+def test_many_executions_are_learned_in_batches_and_told_one_by_one(brain):
+    told = []
+    executions = [execution(f"sort the crates of house{i}", f"lift crate{i}", f"weigh crate{i}") for i in range(7)]
+    report = brain.learn_many(iter(executions), batch_size=3, each=lambda place, receipt: told.append((place, receipt)))
+    assert [place for place, _ in told] == list(range(7))
+    assert report.learned == 7
+    assert report.outcomes[LearnOutcome.CREATED] == len(brain.get_skills())
+    assert not report.refused
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 100])
+def test_the_same_thing_in_one_batch_is_one_skill(brain, batch_size):
+    again = execution("Bake bread", "mix the flour", "knead the dough", "bake the loaf")
+    other = execution("Baking bread", "mix flour", "knead dough", "bake a loaf")
+    failed = execution("Bake bread", "mix the flour", "knead the dough", "bake the loaf", success=False)
+    unknown = execution("audit the ledger", "list the entries", "compare the sums", success=False)
+    report = brain.learn_many([failed, again, other, again, failed, unknown], batch_size=batch_size)
+    (learned,) = brain.get_skills()
+    assert {outcome.value: count for outcome, count in report.outcomes.items()} == {
+        "created": 1,
+        "reinforced": 2,
+        "failure_recorded": 1,
+        "ignored": 2,
+        "already_seen": 0,
+    }
+    assert learned.usage_count == 4
+
+
+def test_what_is_no_execution_is_refused_with_its_place_and_the_rest_is_learned(brain):
+    good = execution("count the sheep", "open the gate", "count each sheep")
+    bad = [7, {}, good | {"outcome": {}}, good | {"colour": "red"}, good | {"context": {}, "execution_trace": {}}]
+    report = brain.learn_many([bad[0], good, *bad[1:]])
+    assert [refusal.place for refusal in report.refused] == [0, 2, 3, 4, 5]
+    assert all(refusal.reason for refusal in report.refused)
+    assert (report.learned, len(brain.get_skills())) == (1, 1)
+
+
+def test_a_batch_that_cannot_be_written_leaves_nothing_of_itself(brain):
+    first = execution("count the sheep", "open the gate", "count each sheep")
+    second = execution("paint the fence", "buy paint", "paint every board")
+    with pytest.raises(ConflictError):
+        brain.learn_many(
+            [first, second | {"skill_id": "taken"}, execution("bake") | {"skill_id": "taken"}], batch_size=1
+        )
+    assert len(brain.get_skills()) == 2
+    with pytest.raises(ConflictError):
+        brain.learn_many([execution("mend the net", "find the hole"), execution("fly") | {"skill_id": "taken"}])
+    assert len(brain.get_skills()) == 2
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, True, "9"])
+def test_a_batch_size_that_is_none_is_refused(brain, size):
+    with pytest.raises(InputError, match="batch_size"):
+        brain.learn_many([], batch_size=size)

@@ -41,7 +41,6 @@ def test_opening_again_migrates_nothing(place):
     [
         "",
         "brain.db",
-        "redis://x",
         "sqlite:",
         "sqlite://",
         "sqlite:///",
