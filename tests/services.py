@@ -1,4 +1,4 @@
-"""Which Neo4j do the tests run on?
+"""Which Neo4j and which Redis do the tests run on?
 
 The first of these that is there: the server that `BRAIN_TEST_NEO4J_URI` names (with BRAIN_TEST_NEO4J_USER and
 BRAIN_TEST_NEO4J_PASSWORD), a container when Docker answers, or a temporary local server that the package itself
@@ -7,12 +7,19 @@ reason, or fails where `CI=true`.
 
 Parallel workers of one run share one server: the first that needs it starts it, the others find it in the run's
 shared folder. A local one belongs to the run's main process and ends with it, however that ends.
+
+Redis is found in the same order: `BRAIN_TEST_REDIS_URL`, a container, a `redis-server` that the test starts on a free
+port, without persistence. It starts at once, so each worker has its own.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
+import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -184,3 +191,79 @@ def _lock(file: IO[str], *, shared: bool) -> None:
     import fcntl
 
     fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+
+
+@dataclass
+class RedisService:
+    """A Redis to test on. `source` is "environment", "container" or "local"."""
+
+    url: str
+    source: str
+    stop: Callable[[], object] = field(default=lambda: None, repr=False, compare=False)
+
+
+def redis_service() -> RedisService:
+    """Find or start a Redis; skip or fail the calling test when there is none."""
+    url = os.environ.get("BRAIN_TEST_REDIS_URL")
+    if url:
+        _answering(url, f"BRAIN_TEST_REDIS_URL is {url}, and no usable Redis answers there")
+        return RedisService(url.rstrip("/"), "environment")
+    return _redis_container() or own_redis()
+
+
+def own_redis(*options: str, port: int | None = None) -> RedisService:
+    """A `redis-server` of the caller's own, started with `options`, who calls `stop()`; skips or fails without one."""
+    program = shutil.which("redis-server")
+    if program is None:
+        missing("No Redis for the tests: set BRAIN_TEST_REDIS_URL, start Docker, or install redis-server.")
+    if port is None:
+        with socket.create_server(("127.0.0.1", 0)) as found:
+            port = found.getsockname()[1]
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", *options]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+    def stop() -> None:
+        server.terminate()
+        server.wait()
+
+    url = f"redis://127.0.0.1:{port}"
+    try:
+        _answering(url, "The redis-server that was started does not answer")
+    except BaseException:
+        stop()
+        raise
+    return RedisService(url, "local", stop)
+
+
+def _answering(url: str, otherwise: str) -> None:
+    """Waits until a Redis answers, be it with a refusal; fails the test with `otherwise` if none does."""
+    import redis
+
+    begun = time.monotonic()
+    while True:
+        try:
+            with contextlib.closing(redis.Redis.from_url(url, protocol=2, socket_timeout=10, retry=None)) as client:
+                client.ping()
+            return
+        except (redis.AuthenticationError, redis.BusyLoadingError):
+            return
+        except redis.RedisError as error:
+            if time.monotonic() - begun > 10:
+                pytest.fail(f"{otherwise}: {error}", pytrace=False)
+        time.sleep(0.01)
+
+
+def _redis_container() -> RedisService | None:
+    """A container, or None without testcontainers or without a Docker that answers."""
+    try:
+        from docker.errors import DockerException
+        from testcontainers.community.redis import RedisContainer
+    except ImportError:
+        return None
+    try:
+        container: Any = RedisContainer("redis:7")
+        container.start()
+    except DockerException:
+        return None
+    url = f"redis://{container.get_container_host_ip()}:{container.get_exposed_port(6379)}"
+    return RedisService(url, "container", container.stop)

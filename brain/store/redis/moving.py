@@ -1,0 +1,116 @@
+"""How does all that is kept of a skill leave a store and come into one? Export and restore, traces included."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from brain.model.relations import Edge
+from brain.store.redis.connection import Backend
+from brain.store.redis.document import DAMAGE
+from brain.store.redis.feed import of_text
+from brain.store.redis.layout import Keys
+from brain.store.redis.plan import decoded
+from brain.store.redis.reading import Reader
+from brain.store.redis.writer import Recalled, Unit
+from brain.store.values import KeptSkill, Observation, SeenTrace
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def export(backend: Backend, keys: Keys, reader: Reader, size: int) -> Iterator[list[KeptSkill]]:
+    """Every live skill with all that is kept of it, by id, a page at a time."""
+    (ids,) = reader.ids(("HKEYS", keys.index))
+    for start in range(0, len(ids), size):
+        page = ids[start : start + size]
+        found = reader.stored(page)
+        live = reader.only_live(found)
+        rows = beside(backend, keys, list(live))
+        traces = _traces(backend, keys, reader, list(live))
+        kept = []
+        for skill_id, skill in live.items():
+            note = found[skill_id].note
+            profile, terms, vector = (of_text(note, value) for value in rows[skill_id])
+            own = traces[skill_id]
+            kept.append(KeptSkill(skill, decoded(profile) if profile else None, terms, note.dedup_key, vector, own))
+        yield kept
+
+
+def export_edges(reader: Reader, keys: Keys, size: int) -> Iterator[list[Edge]]:
+    """Every edge between live skills once, from its source, a page at a time."""
+    (ids,) = reader.ids(("HKEYS", keys.index))
+    page: list[Edge] = []
+    for start in range(0, len(ids), size):
+        some = reader.live(ids[start : start + size])
+        outward = [edge for edges in reader.edges(list(some)).values() for edge in edges if edge.direction == "out"]
+        live = reader.live({edge.target for edge in outward})
+        page += [edge for edge in outward if edge.target in live]
+        while len(page) >= size:
+            yield page[:size]
+            page = page[size:]
+    if page:
+        yield page
+
+
+def restore(unit: Unit, backend: Backend, namespace: str, kept: Sequence[KeptSkill]) -> None:
+    """Puts skills as `export` gave them into the unit."""
+    unit.load(one.skill.id for one in kept)
+    for one in kept:
+        stored = unit.stored(one.skill.id)
+        if not unit.if_live(stored):
+            unit.clear(stored)
+        skill = one.skill.model_copy(update={"namespace": namespace})
+        unit.put(skill, _free_key(unit, one), Recalled.of(one))
+    seen = [(trace, one.skill.id) for one in kept for trace in one.traces]
+    if not seen:
+        return
+    (holders,) = backend.read(("HMGET", unit.keys.traces, *(trace.observation.key for trace, _ in seen)))
+    for (trace, skill_id), holder in zip(seen, holders, strict=True):
+        if holder is None or json.loads(holder)[0] == skill_id:
+            unit.put_trace(trace, skill_id)
+
+
+def _free_key(unit: Unit, kept: KeptSkill) -> str | None:
+    """The dedup key, unless another live skill holds it."""
+    if kept.dedup_key is None:
+        return None
+    holder = unit.holder(kept.dedup_key)
+    if holder is None or holder == kept.skill.id:
+        return kept.dedup_key
+    stored = unit.stored(holder)
+    if unit.if_live(stored):
+        return None
+    unit.release(stored)
+    return kept.dedup_key
+
+
+def beside(backend: Backend, keys: Keys, skill_ids: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    """Profile, terms and vector of each, as they stand."""
+    if not skill_ids:
+        return {}
+    columns = backend.read(*(("HMGET", key, *skill_ids) for key in (keys.profiles, keys.terms, keys.vectors)))
+    return dict(zip(skill_ids, zip(*columns, strict=True), strict=True))
+
+
+def _traces(backend: Backend, keys: Keys, reader: Reader, skill_ids: Sequence[str]) -> dict[str, list[SeenTrace]]:
+    if not skill_ids:
+        return {}
+    answers = backend.read(*(("SMEMBERS", keys.traces_learned(i)) for i in skill_ids))
+    names = {i: sorted(map(decoded, members)) for i, members in zip(skill_ids, answers, strict=True)}
+    every = [name for some in names.values() for name in some]
+    rows = dict(zip(every, backend.read(("HMGET", keys.traces, *every))[0], strict=True)) if every else {}
+    return {i: [seen for name in some if (seen := _seen(reader, keys, name, rows[name]))] for i, some in names.items()}
+
+
+def _seen(reader: Reader, keys: Keys, key: str, row: bytes | None) -> SeenTrace | None:
+    if row is None:
+        return None
+    try:
+        _, trace_id, content, domain, task, success, quality, seen_at = json.loads(row)
+        observation = Observation(key, trace_id, content, domain, task, success, quality)
+        return SeenTrace(observation, _EPOCH + timedelta(microseconds=seen_at))
+    except DAMAGE as error:
+        reader.warn(f"{key!r} in {keys.traces}", error)
+        return None
