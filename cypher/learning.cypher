@@ -49,7 +49,7 @@ SET n.version = n.version + $step
 WITH n, s, s.confidence AS before, s.usage_count + 1 AS used, CASE WHEN $success THEN 1 ELSE 0 END AS hit
 WITH n, s, used, (s.success_rate * s.usage_count + hit) / used AS rate,
   CASE WHEN $success THEN before + $gain * (1.0 - before) ELSE before - $loss * before END AS after
-WITH n, s, used, CASE WHEN rate > 1.0 THEN 1.0 ELSE rate END AS rate, after, s.counted AS old,
+WITH n, s, used, CASE WHEN rate > 1.0 THEN 1.0 ELSE rate END AS rate, after, coalesce(s.counted, [0, 0, 0]) AS old,
   s.changed AS changed_before, CASE WHEN after > 1.0 THEN 1.0 WHEN after < 0.0 THEN 0.0 ELSE after END AS confidence
 WITH n, s, used, rate, after, old, changed_before, confidence, toInteger(round(confidence * 1099511627776.0)) AS units
 SET s.usage_count = used,
@@ -90,7 +90,7 @@ CALL (n, s, operations) {
   WITH n, s, operations, before, used, transfers, s.transfer_successes + hit AS successes,
     (s.success_rate * s.usage_count + hit) / used AS rate,
     CASE WHEN $success THEN before + $gain * (1.0 - before) ELSE before - $loss * before END AS after
-  WITH n, s, operations, before, used, transfers, successes, after, s.counted AS old,
+  WITH n, s, operations, before, used, transfers, successes, after, coalesce(s.counted, [0, 0, 0]) AS old,
     CASE WHEN rate > 1.0 THEN 1.0 ELSE rate END AS rate,
     CASE WHEN after > 1.0 THEN 1.0 WHEN after < 0.0 THEN 0.0 ELSE after END AS confidence
   WITH n, s, operations, before, used, transfers, successes, after, old, rate, confidence,

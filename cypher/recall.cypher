@@ -106,12 +106,50 @@ CALL (changed) {
 SET n.newest = [changed, size(ids)]
 RETURN ids;
 
-// name: embedding_stamp
-// Which vectors a namespace holds.
+// name: note_mark
+// Remembers a word, and the latest ones before it.
+// mode: write
+// try: :params {namespace: "default", mark: "…", kept: 16}
+MATCH (n:Namespace {name: $namespace})
+SET n.marks = (coalesce(n.marks, []) + [$mark])[-$kept..];
+
+// name: marks
+// The words that are remembered.
 // mode: read
 // try: :params {namespace: "default"}
 MATCH (n:Namespace {name: $namespace})
-RETURN n.embedding AS embedding;
+RETURN coalesce(n.marks, []) AS marks;
+
+// name: embedding_stamp
+// Which vectors a namespace holds, and the dimension of those that are kept as lists for the vector index (0: none are).
+// mode: read
+// try: :params {namespace: "default"}
+MATCH (n:Namespace {name: $namespace})
+RETURN n.embedding AS embedding, coalesce(n.vector_index, 0) AS vector_index;
+
+// name: keep_lists
+// Notes that vectors of a dimension are kept as lists too, for the vector index.
+// mode: write
+// try: :params {namespace: "default", dimension: 384}
+MATCH (n:Namespace {name: $namespace})
+SET n.vector_index = $dimension;
+
+// name: set_lists
+// Keeps the vectors of some skills as lists too, as long as they are the same.
+// mode: write
+// try: :params {namespace: "default", rows: []}
+UNWIND $rows AS row
+MATCH (s:Skill {namespace: $namespace, id: row.id})
+WHERE s.vector = row.vector
+SET s.embedding = row.embedding;
+
+// name: vector_index
+// Makes the vector index, for questions such as: which skills are near this vector? Recall does not need it.
+// CALL db.index.vector.queryNodes("skill_embedding_vector", 5, $vector)
+// mode: write
+// try: :params {}
+CREATE VECTOR INDEX skill_embedding_vector IF NOT EXISTS FOR (s:Skill) ON (s.embedding)
+OPTIONS {indexConfig: {`vector.dimensions`: {{dimension}}, `vector.similarity_function`: "cosine"}};
 
 // name: set_embedding
 // Notes which vectors a namespace holds, if what was noted before is still $replaces; gives what is noted then.
@@ -131,7 +169,7 @@ WITH n, n.version AS changed
 CALL (changed) {
   UNWIND $rows AS row
   MATCH (s:Skill {namespace: $namespace, id: row.id})
-  SET s.vector = row.vector, s.changed = changed
+  SET s.vector = row.vector, s.embedding = row.embedding, s.changed = changed
   RETURN collect(DISTINCT s.id) AS ids
 }
 SET n.newest = [changed, size(ids)]

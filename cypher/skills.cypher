@@ -47,9 +47,11 @@ MERGE (s:Skill {namespace: $namespace, id: row.id})
 WITH n, changed, row, s, s.counted AS old, s.changed AS changed_before,
   CASE WHEN s.dedup_key = row.fitting_key THEN s.dedup_key END AS kept,
   CASE WHEN row.properties.vector IS NULL AND s.profile = row.fitting_profile THEN s.vector
-    ELSE row.properties.vector END AS vector
+    ELSE row.properties.vector END AS vector,
+  CASE WHEN row.properties.vector IS NULL AND s.profile = row.fitting_profile THEN s.embedding
+    ELSE row.properties.embedding END AS embedding
 SET s = row.properties
-SET s.changed = changed, s.dedup_key = coalesce(row.dedup_key, kept), s.vector = vector
+SET s.changed = changed, s.dedup_key = coalesce(row.dedup_key, kept), s.vector = vector, s.embedding = embedding
 MERGE (shape:Shape {namespace: $namespace, key: row.shape.key})
 ON CREATE SET shape += row.shape
 MERGE (s)-[:HAS_SHAPE]->(shape)

@@ -20,9 +20,9 @@ from brain.analysis.postings import Array, Rows, Segment, distinct, merged, rang
 from brain.analysis.terms import MOST_COUNTED, PARTS, Term, Terms, key_of
 
 FAN = 4
-"""Segments of about the same size that are merged into one: each posting is copied some log4(rows) times while the index
-grows, and a query looks into at most three segments of each size. Merging each new one with its neighbour at once took
-65 of 390 ms of a recall after 250 changes."""
+"""Segments of about the same size that are merged into one. Each posting is copied log4(rows) times while the index
+grows, and a query looks into at most three segments of each size. To merge each new one with its neighbour took 65 of
+390 ms of a recall after 250 changes."""
 LEAST_SLACK = 0.9
 """How far bounds on lengths may fall behind before all are computed anew: 20 ms at 100 000 skills, once in some hundred
 learns."""
@@ -273,7 +273,7 @@ class Corpus:
         """Merges the last segments once `FAN` of them are of about the same size."""
         while len(self._parts) >= FAN:
             last = [part.segment for part in self._parts[-FAN:]]
-            if len(last[0].rows) >= FAN * len(last[-1].rows):
+            if len(last[0].rows) >= FAN * max(1, len(last[-1].rows)):
                 break
             every = np.ones(sum(segment.size for segment in last), bool)
             self._parts[-FAN:] = [_Part(merged(last, every, last[0].first))]
@@ -327,7 +327,7 @@ class Procedure:
             terms = np.flatnonzero(here)
             stems = stems[terms]
             sizes = part.segment.starts[stems + 1] - part.segment.starts[stems]
-            common = sizes > COMMON * part.segment.size
+            common = (sizes > COMMON * part.segment.size) & (sizes >= _SHORT)
             for start in range(0, int(common.sum()), _SPREAD_TERMS):
                 few = slice(start, start + _SPREAD_TERMS)
                 self._add_spread(part, terms[common][few], stems[common][few])

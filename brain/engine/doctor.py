@@ -208,7 +208,7 @@ def _analyse(memory: SkillMemory, ids: Sequence[str]) -> None:
 def _views(memory: SkillMemory, repair: bool) -> list[Fault]:
     """How the view of the brain, brought up to date, differs from a new one, and that from what the feed tells."""
     memory.live.refresh()
-    memory.live.apply(memory.store.changes(memory.index.version))
+    memory.live.look()
     fresh, since = _new_view(memory), _earliest(memory.store, memory.index.version)
     wrong = differences(memory.index, fresh.index, memory.now)
     if wrong:  # what is gone without a deletion expired, and earlier than it once said: that is no fault
@@ -268,6 +268,6 @@ def _feed(view: LiveIndex, store: Store, since: int) -> None:
     while more:
         changes = store.changes(since)
         index.drop([entry.id for entry in changes.entries], as_of=index.version)
-        index.apply(replace(changes, version=index.version))
+        index.apply(replace(changes, version=index.version), index.version)
         since, more = changes.version, changes.more
     view.refresh()

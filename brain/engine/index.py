@@ -85,8 +85,10 @@ class RecallIndex:
             return self._table.live_ids()
 
     def show(self, store_id: str, version: int, table: SkillTable, unread: Iterable[RecallEntry] = ()) -> None:
-        """Makes a table that was read as of `version` the view."""
+        """Makes a table that was read as of `version` the view, unless a later one of the same store is shown."""
         with self._lock:
+            if store_id == self._store_id and version < self._version:
+                return
             self._table, self._texts = table, {}
             self._unread = {entry.id: entry for entry in unread}
             self._store_id, self._version = store_id, version
@@ -101,10 +103,13 @@ class RecallIndex:
             return True
         return not changes.stale and changes.store_id == self._store_id
 
-    def apply(self, changes: Changes) -> None:
-        """Brings in `changes`, which must fit. An answer that is older than the view changes nothing."""
+    def apply(self, changes: Changes, since: int) -> None:
+        """Brings in what changed after version `since`, if it fits.
+
+        Nothing happens where the view has moved on, or is of before `since`, so that something would be left out.
+        """
         with self._lock:
-            if changes.version < self._version or not self.fits(changes):
+            if not since <= self._version <= changes.version or not self.fits(changes):
                 return
             self.drop(changes.deleted, self._version)
             filling = Filling(self._table, self._policy)
@@ -133,19 +138,20 @@ class RecallIndex:
             if self._table.dead > max(DEAD_ROWS_KEPT, len(self._table)):
                 self._table.compact()
 
-    def unread(self) -> list[str]:
+    def unread(self) -> list[RecallEntry]:
         """Skills whose text has to be read before they are scored."""
         with self._lock:
-            return list(self._unread)
+            return list(self._unread.values())
 
-    def read(self, skills: Sequence[tuple[Skill, Profile]]) -> list[RecallEntry]:
-        """Fills in what `unread` named; gives what was stored of it."""
+    def read(self, skills: Sequence[tuple[RecallEntry, Skill, Profile]]) -> None:
+        """Fills in what `unread` gave, where it is still what is to be read."""
         with self._lock:
-            known = [(entry, s, p) for s, p in skills if (entry := self._unread.pop(s.id, None))]
+            known = [(e, s, p) for e, s, p in skills if self._unread.get(e.id) is e]
+            for entry, _, _ in known:
+                del self._unread[entry.id]
             if self._policy.semantic == "guide":
                 self._texts.update((s.id, scoring.words_of(s.to_embedding_text())) for _, s, _ in known)
             self._table.put([(entry, profile.packed) for entry, _, profile in known])
-            return [entry for entry, _, _ in known]
 
     def best(self, query: Query, now: datetime, top_k: int, min_score: float) -> list[Scored]:
         """The `top_k` best skills with semantic evidence and a combined score of at least `min_score`, best first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -17,7 +17,7 @@ from brain.analysis.abstraction import (
     skill_tags,
 )
 from brain.engine.memory import Prepared, SkillMemory, check_identifier
-from brain.errors import InputError, StoreUnavailableError
+from brain.errors import ConflictError, InputError, SkillNotFoundError, StoreUnavailableError
 from brain.model import formulas
 from brain.model.context import ContextFeatures
 from brain.model.inputs import Context, ExecutionTrace, Feedback, Outcome, check_size
@@ -85,12 +85,22 @@ class Learner:
                     seen[place] = self._seen(**_parts(execution))
                 except InputError as error:
                     report.refused.append(Refusal(place, str(error)))
-            learned = self._write(self._prepared(list(seen.values())))
-            for place, done in zip(seen, learned, strict=True):
+            for place, done in self._written(seen, report):
                 report.outcomes[done.outcome] += 1
                 if each:
                     each(place, _receipt(done))
         return report
+
+    def _written(self, seen: Mapping[int, _Seen], report: LearnReport) -> Iterator[tuple[int, Learned]]:
+        """What became of a batch. Where one names a skill that is missing or taken, each is learned on its own."""
+        try:
+            yield from zip(seen, self._write(self._prepared(list(seen.values()))), strict=True)
+        except (SkillNotFoundError, ConflictError) as error:
+            if len(seen) < 2:
+                report.refused += [Refusal(place, str(error)) for place in seen]
+                return
+            for place, one in seen.items():
+                yield from self._written({place: one}, report)
 
     def _seen(
         self,
@@ -183,9 +193,8 @@ class Learner:
     def _prepared(self, seen: Sequence[_Seen]) -> list[_Lesson]:
         """The lessons of one batch, each with the place of the first before it that tells the same."""
         successes = [one.observation.success for one in seen]
-        prepared = self._memory.drafts(
-            [one.skill for one in seen], embedded=any(successes)
-        )  # a failure creates nothing
+        useful = any(successes)  # a failure creates nothing, so it needs no vector
+        prepared = self._memory.drafts([one.skill for one in seen], embedded=useful)
         likes = self._memory.likes(prepared, successes)
         return [_Lesson(p, s.observation, s.used, like) for p, s, like in zip(prepared, seen, likes, strict=True)]
 
@@ -194,10 +203,11 @@ class Learner:
         memory, operation = self._memory, new_operation()
         for _ in range(_ATTEMPTS):
             memory.live.refresh()
+            memory.live.look()  # so that little is looked at under the lock
             try:
                 return memory.store.learn([self._order(lesson) for lesson in lessons], operation=operation)
             except _StaleViewError:
-                memory.live.apply(memory.store.changes(memory.index.version))
+                continue
         raise StoreUnavailableError(f"{memory.store.location} changes too fast. Try again.", memory.store.location)
 
     def _order(self, lesson: _Lesson) -> LearnOrder:
@@ -211,7 +221,7 @@ class Learner:
                 raise _StaleViewError
             if not changes:
                 return known
-            memory.index.apply(changes)
+            memory.index.apply(changes, version)
             return memory.twin(prepared, read_profiles)
 
         return LearnOrder(

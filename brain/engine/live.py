@@ -52,20 +52,26 @@ class LiveIndex:
                     self._fill()
         self._read_unread()
 
-    def apply(self, changes: Changes) -> None:
-        """Brings `changes` and what came after them into the index, and analyses anew what has to be."""
+    def apply(self, changes: Changes, since: int) -> None:
+        """Brings in what changed after version `since` and what came later, and analyses anew what has to be."""
         while self.index.fits(changes):
-            self.index.apply(changes)
+            self.index.apply(changes, since)
             self._note_changed(len(changes.entries) + len(changes.deleted))
             if not changes.more:
                 break
-            changes = self._store.changes(self.index.version)
+            since = self.index.version
+            changes = self._store.changes(since)
         else:
             shown = self.index.store_id, self.index.version
             with self._filling:
                 if shown == (self.index.store_id, self.index.version):  # no other thread was quicker
                     self._fill()
         self._read_unread()
+
+    def look(self) -> None:
+        """Brings in what changed since the last look."""
+        since = self.index.version
+        self.apply(self._store.changes(since), since)
 
     def close(self) -> None:
         """Waits for a snapshot that is being written."""
@@ -83,10 +89,10 @@ class LiveIndex:
             log.debug("The snapshot is not used: %s", error)
             return False
         changes = self._store.changes(image.version)
-        if changes.stale or changes.store_id != image.store_id:
-            return False
+        if changes.stale or changes.store_id != image.store_id or image.notes.get("mark") not in self._store.marks():
+            return False  # of another store, or of another history of this one
         self.index.show(image.store_id, image.version, table)
-        self.index.apply(changes)
+        self.index.apply(changes, image.version)
         self._catch_up()
         return True
 
@@ -111,8 +117,10 @@ class LiveIndex:
 
     def _catch_up(self) -> None:
         """Brings in what changed since; a store that was replaced meanwhile is begun anew at the next look."""
-        while (changes := self._store.changes(self.index.version)) and self.index.fits(changes):
-            self.index.apply(changes)
+        while changes := self._store.changes(since := self.index.version):
+            if not self.index.fits(changes):
+                break
+            self.index.apply(changes, since)
 
     def _note_changed(self, count: int) -> None:
         if self._snapshots and count:
@@ -125,13 +133,13 @@ class LiveIndex:
         """
         unread, version = self.index.unread(), self.index.version
         for start in range(0, len(unread), PAGE):
-            page = unread[start : start + PAGE]
-            found = self._store.get_many(page)
-            analysed = {skill.id: (skill, profile_of_skill(skill)) for skill in found}
-            entries = self.index.read(list(analysed.values()))
-            older = [analysed[e.id] for e in entries if version_of(e.terms) < ANALYSIS_VERSION]
+            page = {entry.id: entry for entry in unread[start : start + PAGE]}
+            found = self._store.get_many(list(page))
+            analysed = [(page[skill.id], skill, profile_of_skill(skill)) for skill in found]
+            self.index.read(analysed)
+            older = [(s, profile) for e, s, profile in analysed if version_of(e.terms) < ANALYSIS_VERSION]
             self._write_back([(s.id, s.version, profile.to_text(), profile.to_bytes()) for s, profile in older])
-            self.index.drop(set(page) - {skill.id for skill in found}, as_of=version)
+            self.index.drop(page.keys() - {skill.id for skill in found}, as_of=version)
 
     def _write_back(self, renewed: Sequence[tuple[str, int, str, bytes]]) -> None:
         try:

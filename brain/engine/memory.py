@@ -40,6 +40,8 @@ log = logging.getLogger(__name__)
 
 SWEEP_INTERVAL = timedelta(hours=1)
 """Least time between two lazy sweeps of a namespace (guide, "Cleanup")."""
+CLAIM_INTERVAL = timedelta(minutes=1)
+"""Least time between two questions whether a lazy sweep is due."""
 SWEEP_BATCH = 200
 """Skills that one transaction of a sweep removes at most; other writers wait for it."""
 
@@ -181,7 +183,7 @@ class SkillMemory:
             found.append(None if twin is None else places[twin])
             if twin is None and may_be_created[place] and one.draft.skill.id not in places:
                 places[one.draft.skill.id] = place
-                index.apply(Changes("", 0, [_entry_of(one)]))
+                index.apply(Changes("", 0, [_entry_of(one)]), 0)
         return found
 
     def close(self) -> None:
@@ -206,9 +208,10 @@ class SkillMemory:
         now = self.now
         if self._sweep_due is not None and now < self._sweep_due:
             return
-        self._sweep_due = now + SWEEP_INTERVAL
+        self._sweep_due = now + CLAIM_INTERVAL
         try:
             if self.store.claim_sweep(SWEEP_INTERVAL, operation=new_operation()):
+                self._sweep_due = now + SWEEP_INTERVAL
                 log.debug("Lazy sweep: %s", self.sweep())
         except StoreError as error:  # what was recalled is good without it
             log.warning("Expired skills could not be removed now: %s", error)

@@ -17,6 +17,7 @@ import secrets
 import struct
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 
 from brain.analysis.profile import ANALYSIS_VERSION
 from brain.engine.image import Arrays, Image
+from brain.errors import StoreError
 from brain.model.text import digest
 
 log = logging.getLogger(__name__)
@@ -118,13 +120,19 @@ class SnapshotFile:
 class Snapshots:
     """Writes snapshots of one index in the background, when enough has changed."""
 
-    def __init__(self, file: SnapshotFile) -> None:
-        self.file = file
+    def __init__(self, file: SnapshotFile, note_mark: Callable[[str], object]) -> None:
+        """`note_mark` has the store remember the mark of a snapshot, once all that it shows is committed."""
+        self.file, self._note_mark = file, note_mark
         self._changed = 0
         self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
 
     def changed(self, count: int, rows: int, image: Callable[[], Image | None]) -> None:
         """Notes that `count` of `rows` skills changed; begins to write if that is enough and no writer is at work."""
+        with self._lock:
+            self._note(count, rows, image)
+
+    def _note(self, count: int, rows: int, image: Callable[[], Image | None]) -> None:
         self._changed += count
         busy = self._thread is not None and self._thread.is_alive()
         enough = self._changed >= max(LEAST_CHANGES, CHANGED_SHARE * rows)
@@ -140,9 +148,11 @@ class Snapshots:
             self._thread.join()
 
     def _write(self, image: Image) -> None:
+        mark = secrets.token_urlsafe(9)
         try:
-            self.file.write(image)
-        except OSError as error:
+            self._note_mark(mark)
+            self.file.write(replace(image, notes={**image.notes, "mark": mark}))
+        except (OSError, StoreError) as error:
             log.warning("The recall index could not be kept at %s: %s", self.file.path, error)
 
 

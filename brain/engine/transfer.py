@@ -63,8 +63,9 @@ class SkillTransferEngine:
         request = self._request(target_context, 1, min_score)
         index = self._memory.index
         self._memory.live.refresh()
-        skills, changes = self._memory.store.fetch([skill_id], index.version)
-        self._memory.live.apply(changes)
+        seen = index.version
+        skills, changes = self._memory.store.fetch([skill_id], seen)
+        self._memory.live.apply(changes, seen)
         scored = index.score(request.query, self._memory.now, skill_id)
         if not skills or scored is None:
             raise SkillNotFoundError(skill_id, self._memory.store.namespace)
@@ -123,7 +124,7 @@ class SkillTransferEngine:
             if current and len(found) == len(best):
                 break
             wanted = changes.version if wanted is None else wanted
-            memory.live.apply(changes)
+            memory.live.apply(changes, seen)
             gone = [scored.skill_id for scored in best if scored.skill_id not in by_id]
             memory.index.drop(gone, as_of=changes.version)
         return found

@@ -21,6 +21,8 @@ LEAST_ROWS = 2_000
 """Rows from which pivots are worth their making."""
 _MOST_PIVOTS, _ROUNDS, _SAMPLES_PER_PIVOT = 256, 4, 20
 _SLACK = 1e-5
+_ROUNDING = 1e-6
+"""What float32 may have lost of a squared cosine: near 1 that is 1e-3 of the sine, which `_SLACK` does not cover."""
 _BLOCK = 4_096
 
 Matrix = NDArray[np.float32]
@@ -36,6 +38,7 @@ class Vectors:
         self._added = Column(np.float32, width)
         self.has = Column(np.bool_, values=has)
         self.pivots: Matrix | None = None
+        self._made_for = 0
         self.nearest, self.nearness = Column(np.int16), Column(np.float32)
 
     def __len__(self) -> int:
@@ -46,7 +49,7 @@ class Vectors:
         """The vectors that had these parts; without pivots the last three are empty."""
         vectors = cls(matrix.shape[1], matrix, has)
         if len(pivots):
-            vectors.pivots = pivots
+            vectors.pivots, vectors._made_for = pivots, len(has)
             vectors.nearest, vectors.nearness = Column(np.int16, values=nearest), Column(np.float32, values=nearness)
         return vectors
 
@@ -79,7 +82,8 @@ class Vectors:
             return np.ones(len(self))
         pivots = np.clip(self.pivots @ query, -1.0, 1.0)
         mine, near = pivots[self.nearest.values], self.nearness.values
-        bound = mine * near + np.sqrt(1 - pivots * pivots)[self.nearest.values] * np.sqrt(1 - near * near)
+        across = np.sqrt(1 - pivots * pivots + _ROUNDING)[self.nearest.values]
+        bound = mine * near + across * np.sqrt(1 - near * near + _ROUNDING)
         return np.asarray(np.minimum(bound + _SLACK, 1.0), np.float64)
 
     def prepare(self) -> None:
@@ -101,6 +105,7 @@ class Vectors:
             norms = np.linalg.norm(sums, axis=1, keepdims=True)
             pivots = np.where(norms > 0, sums / np.where(norms > 0, norms, 1), pivots)
         self.pivots, self.nearest, self.nearness = pivots, Column(np.int16), Column(np.float32)
+        self._made_for = len(self)
         for start in range(0, len(self), _BLOCK):
             self._assign(self._rows(np.arange(start, min(start + _BLOCK, len(self)))))
 
@@ -109,7 +114,7 @@ class Vectors:
         rows = np.flatnonzero(alive)
         kept = Vectors(self.width, self._rows(rows), self.has.values[rows])
         if self.pivots is not None:
-            kept.pivots = self.pivots
+            kept.pivots, kept._made_for = self.pivots, self._made_for
             kept.nearest = Column(np.int16, values=self.nearest.values[rows])
             kept.nearness = Column(np.float32, values=self.nearness.values[rows])
         return kept
@@ -131,7 +136,7 @@ class Vectors:
 
     def _needs_pivots(self) -> bool:
         """Whether there are enough rows for pivots, and none yet or four times as many rows as they were made for."""
-        made_for = 0 if self.pivots is None else (len(self.pivots) / 0.8) ** 2
+        made_for = self._made_for
         few = self.pivots is None or len(self.pivots) < _MOST_PIVOTS
         return len(self) >= LEAST_ROWS and few and len(self) > 4 * made_for and bool(self.has.values.any())
 
@@ -139,7 +144,7 @@ class Vectors:
 def _unit(matrix: Matrix) -> Matrix:
     """`matrix` with rows of length 1, as they are stored, or 0."""
     norms = np.linalg.norm(matrix, axis=1)
-    odd = (np.abs(norms - 1) > 1e-4) & (norms > 0)
+    odd = (np.abs(norms - 1) > 1e-6) & (norms > 0)
     if not odd.any():
         return matrix
     return (matrix / np.where(odd, norms, 1.0)[:, None]).astype(np.float32)

@@ -32,6 +32,9 @@ from brain.store.values import (
 Clock = Callable[[], datetime]
 """Gives the time, UTC."""
 
+MARKS_KEPT = 16
+"""Marks that a namespace remembers: about as many processes can each have their own snapshot of it."""
+
 PAGE = 500
 """Skills that a listing reads at a time."""
 
@@ -123,6 +126,14 @@ class Store(Protocol):
         Each row is an id, the version of the skill that was analysed, profile and terms; a skill that was written
         since then is left alone.
         """
+
+    def note_mark(self, mark: str, *, operation: str) -> None:
+        """Remembers a word, among the latest `MARKS_KEPT`. Whoever finds it knows that all that was committed before is
+        here: a copy of a file or a backup, put back later, has not got it.
+        """
+
+    def marks(self) -> list[str]:
+        """The words that are remembered."""
 
     # Vectors
 

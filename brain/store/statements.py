@@ -9,7 +9,8 @@ A file holds statements, each with this head:
     MATCH …
 
 `//` is `--` in SQL files. `try` is optional there. Whatever `$parameter` the text names is a parameter.
-The code fills in `{{relation}}` and `{{relations}}`, from the six relations, and `{{depth}}`, from 1 to 10; nothing else.
+The code fills in `{{relation}}` and `{{relations}}`, from the six relations, `{{depth}}`, from 1 to 10, and
+`{{dimension}}`, of stored vectors; nothing else.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _PARAMETER = {".cypher": re.compile(r"\$([a-z_][a-z0-9_]*)"), ".sql": re.compile(r":([a-z_][a-z0-9_]*)")}
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
-SLOTS = frozenset({"relation", "relations", "depth"})
+SLOTS = frozenset({"relation", "relations", "depth", "dimension"})
 
 
 @dataclass(frozen=True)

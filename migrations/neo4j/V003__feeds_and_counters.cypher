@@ -7,10 +7,10 @@ CREATE INDEX skill_usage_range IF NOT EXISTS FOR (s:Skill) ON (s.namespace, s.us
 // Makes the new names known, as V002 did.
 CREATE (n:Namespace {
   name: "", store_id: "", stored: 0, transferable: 0, confidence_units: 0, transfers: 0, deletions_kept: 0, mirror: "",
-  noted: 0, newest: [0], operations_0: [0], operations_1: [0], operations_2: [0], operations_3: [0], operations_4: [0],
+  noted: 0, vector_index: 0, marks: [""], newest: [0], operations_0: [0], operations_1: [0], operations_2: [0], operations_3: [0], operations_4: [0],
   operations_5: [0], operations_6: [0], operations_7: [0], operations_8: [0], operations_9: [0], operations_10: [0],
   operations_11: [0], operations_12: [0], operations_13: [0], operations_14: [0], operations_15: [0]})
-CREATE (s:Skill {namespace: "", id: "", terms: "", shape: "", counted: [0]})
+CREATE (s:Skill {namespace: "", id: "", terms: "", shape: "", counted: [0], embedding: [0.0]})
 CREATE (o:Outbox {namespace: "", skill_id: "", number: 0, noted_at: datetime()})
 CREATE (d:Deletion {namespace: "", version: 0, id: ""})
 CREATE (s)-[:LEARNED_FROM {operation: 0, created: true}]->(d)

@@ -10,6 +10,7 @@ ALTER TABLE namespace ADD COLUMN confidence INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE namespace ADD COLUMN deletions INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE namespace ADD COLUMN mirror TEXT;
 ALTER TABLE namespace ADD COLUMN noted INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE namespace ADD COLUMN marks TEXT NOT NULL DEFAULT '';
 UPDATE namespace SET store_id = lower(hex(randomblob(16)));
 
 ALTER TABLE skill RENAME TO skill_before;

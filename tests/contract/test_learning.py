@@ -332,17 +332,17 @@ def test_what_is_no_execution_is_refused_with_its_place_and_the_rest_is_learned(
     assert (report.learned, len(brain.get_skills())) == (1, 1)
 
 
-def test_a_batch_that_cannot_be_written_leaves_nothing_of_itself(brain):
-    first = execution("count the sheep", "open the gate", "count each sheep")
-    second = execution("paint the fence", "buy paint", "paint every board")
-    with pytest.raises(ConflictError):
-        brain.learn_many(
-            [first, second | {"skill_id": "taken"}, execution("bake") | {"skill_id": "taken"}], batch_size=1
-        )
-    assert len(brain.get_skills()) == 2
-    with pytest.raises(ConflictError):
-        brain.learn_many([execution("mend the net", "find the hole"), execution("fly") | {"skill_id": "taken"}])
-    assert len(brain.get_skills()) == 2
+def test_one_that_names_a_missing_or_taken_skill_is_refused_and_the_rest_is_learned(brain):
+    executions = [
+        execution("count the sheep", "open the gate", "count each sheep"),
+        execution("paint the fence", "buy paint", "paint every board") | {"skill_id": "taken"},
+        execution("mend the net", "find the hole", "knot the twine") | {"skill_id": "taken"},
+        execution("stack the chairs", "lift a chair", "put it on top") | {"derived_from": ["nobody"]},
+        execution("rinse the rice", "fill the bowl", "pour off the water"),
+    ]
+    report = brain.learn_many(executions)
+    assert [refusal.place for refusal in report.refused] == [2, 3]
+    assert (report.learned, len(brain.get_skills())) == (3, 3)
 
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True, "9"])

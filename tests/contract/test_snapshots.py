@@ -1,5 +1,6 @@
 """Does a new process begin where the last one ended, and never with what is no longer so?"""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,30 @@ def test_expiry_and_feedback_after_the_snapshot_count(kept, clock, monkeypatch):
         clock.advance(days=400)
         assert receipt.skill.id not in found(brain, "weigh the parcel number99 again")
         assert not seen
+
+
+def test_a_copy_of_the_store_that_is_put_back_is_read_anew(file_place, clock, tmp_path, monkeypatch):
+    monkeypatch.setenv("BRAIN_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(snapshot, "LEAST_ROWS", 10)
+    monkeypatch.setattr(snapshot, "LEAST_CHANGES", 10)
+    file, copy = Path(file_place.location.removeprefix("sqlite:///")), tmp_path / "copy"
+
+    def teach(brain, name):
+        brain.observe(**execution(f"tune the {name}", f"loosen the {name}", f"listen to the {name}"))
+
+    with file_place.open(clock=clock, cache=True) as brain:
+        fill(brain)
+    shutil.copy(file, copy)
+    with file_place.open(clock=clock, cache=True) as brain:
+        teach(brain, "harp")
+        assert found(brain, "tune the harp")
+    for path in file.parent.glob(f"{file.name}*"):
+        path.unlink()
+    shutil.copy(copy, file)
+    with file_place.open(clock=clock, cache=False) as brain:
+        for name in ("violin", "piano", "flute", "drum"):
+            teach(brain, name)
+    with file_place.open(clock=clock, cache=True) as brain:
+        for name in ("violin", "piano", "flute", "drum"):
+            (best, *_) = brain.recall({"task": f"tune the {name}"})
+            assert name in best.skill.task

@@ -123,8 +123,3 @@ def test_deleting_says_that_it_deleted(brain, proxy):
     brain.skill_graph.save_skill(skill("a"))
     assert lost(proxy, lambda: brain.skill_graph.delete_skill("a")) is True
     assert brain.get_skills() == []
-
-
-def test_reading_goes_on(brain, proxy):
-    brain.skill_graph.save_skill(skill("a"))
-    assert [s.id for s in lost(proxy, brain.get_skills)] == ["a"]

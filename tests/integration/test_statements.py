@@ -134,7 +134,7 @@ def operators(plan):
 
 
 def filled(statement):
-    return statement.filled(relation=Relation.COMPLEMENTS.value, relations="|".join(Relation), depth="4")
+    return statement.filled(relation=Relation.COMPLEMENTS.value, relations="|".join(Relation), depth="4", dimension="3")
 
 
 def parameters_of(statement):

@@ -76,6 +76,11 @@ def index(request, entries):
     return made
 
 
+def apply(index, changes):
+    """What a reader at the view's version is told."""
+    index.apply(changes, min(index.version, changes.version))
+
+
 def has_vectors(index):
     return index._table.vectors is not None
 
@@ -117,14 +122,14 @@ def test_changes_deletions_and_compaction_leave_the_answers_exact(index, entries
     check(index, queries[:5])
     used = [RecallEntry(**{**vars(e), "confidence": 0.95, "transfer_count": 3}) for e in entries[:200]]
     rewritten = [RecallEntry(**{**vars(e), "terms": entries[i + 900].terms}) for i, e in enumerate(entries[300:400])]
-    index.apply(Changes("store", 2, used))
-    index.apply(Changes("store", 3, rewritten, [e.id for e in entries[500:640]]))
+    apply(index, Changes("store", 2, used))
+    apply(index, Changes("store", 3, rewritten, [e.id for e in entries[500:640]]))
     for start in range(SKILLS, SKILLS + LATER, 75):
-        index.apply(Changes("store", 4, entries[start : start + 75]))
+        apply(index, Changes("store", 4, entries[start : start + 75]))
         check(index, queries[4:5])
     check(index, queries)
     gone = [e.id for e in entries[640:1_900]]
-    index.apply(Changes("store", 5, (), gone))
+    apply(index, Changes("store", 5, (), gone))
     assert index._table.dead == 0, "removed rows are given up"
     assert len(index) == SKILLS + LATER - 140 - len(gone)
     check(index, queries)
@@ -132,12 +137,47 @@ def test_changes_deletions_and_compaction_leave_the_answers_exact(index, entries
 
 def test_changes_that_are_older_or_of_another_store_change_nothing(index, entries):
     before = index.ids()
-    index.apply(Changes("store", 9, entries[:1]))
-    index.apply(Changes("store", 8, (), [entries[0].id]))
-    index.apply(Changes("other", 10, (), [entries[0].id]))
+    apply(index, Changes("store", 9, entries[:1]))
+    apply(index, Changes("store", 8, (), [entries[0].id]))
+    apply(index, Changes("other", 10, (), [entries[0].id]))
     index.drop([entries[0].id], as_of=8)
     assert index.ids() == before
     assert not index.fits(Changes("store", 12, stale=True))
+
+
+def test_changes_that_begin_after_the_view_are_not_brought_in(index, entries):
+    before = index.ids()
+    index.apply(Changes("store", 9, (), [entries[0].id]), 5)
+    assert (index.ids(), index.version) == (before, 1)
+    table = index.filling().table
+    apply(index, Changes("store", 4))
+    index.show("store", 3, table)
+    assert (index.ids(), index.version) == (before, 4), "an older table of the same store does not replace the view"
+
+
+def test_numbers_beyond_32_bits_are_kept(index, entries, queries):
+    many = RecallEntry(**{**vars(entries[1]), "transfer_count": 2**62, "transfer_successes": 3_000_000_000})
+    apply(index, Changes("store", 2, [many]))
+    check(index, queries)
+
+
+def test_vectors_that_nearly_equal_a_pivot_are_not_lost(entries):
+    random = np.random.default_rng(4)
+    centres = random.standard_normal((12, DIMENSION))
+    index = RecallIndex(Policy(), DIMENSION)
+    filling, made = index.filling(), []
+    for i in range(2_400):
+        vector = centres[i % 12] + random.standard_normal(DIMENSION) * 10.0 ** -random.uniform(1, 5)
+        data = (vector / np.linalg.norm(vector)).astype(np.float32).tobytes()
+        made.append(RecallEntry(**{**vars(entries[i % 900]), "id": f"near-{i}", "vector": data, "expires_at": None}))
+    filling.add(made)
+    vectors = filling.table.vectors
+    vectors.prepare()
+    for row in random.choice(2_400, 200):
+        query = centres[row % 12] + random.standard_normal(DIMENSION) * 1e-3
+        query = (query / np.linalg.norm(query)).astype(np.float32)
+        exact = vectors.cosines(query, np.arange(2_400))
+        assert (vectors.bounds(query) >= exact).all()
 
 
 def test_equal_texts_are_ranked_by_their_id(index, entries):
@@ -156,7 +196,7 @@ def test_bounds_are_never_below_scores(index, queries):
 
 
 def test_a_table_survives_its_snapshot(index, entries, queries, tmp_path):
-    index.apply(Changes("store", 2, entries[SKILLS : SKILLS + 50], [entries[3].id]))
+    apply(index, Changes("store", 2, entries[SKILLS : SKILLS + 50], [entries[3].id]))
     file = SnapshotFile(tmp_path, "place", "default", "")
     file.write(index.image())
     image = file.read()
@@ -165,8 +205,8 @@ def test_a_table_survives_its_snapshot(index, entries, queries, tmp_path):
     again.show(image.store_id, image.version, table_of(image, Policy()))
     check(again, queries)
     for change in (Changes("store", 3, entries[SKILLS + 50 :]), Changes("store", 4, (), [entries[9].id])):
-        index.apply(change)
-        again.apply(change)
+        apply(index, change)
+        apply(again, change)
     for context in queries:
         query = query_of(context, has_vectors(index))
         assert again.best(query, NOW, 9, 0.0) == index.best(query, NOW, 9, 0.0)
@@ -176,7 +216,7 @@ def test_an_image_does_not_change_with_its_table(index, entries):
     image = image_of(index._table, "store", 1)
     before = {name: [part.copy() for part in parts] for name, parts in image.arrays.items()}
     used = RecallEntry(**{**vars(entries[1]), "confidence": 0.99})
-    index.apply(Changes("store", 2, [used, *entries[SKILLS:]], [entries[2].id]))
+    apply(index, Changes("store", 2, [used, *entries[SKILLS:]], [entries[2].id]))
     for name, parts in image.arrays.items():
         assert all((a == b).all() for a, b in zip(parts, before[name], strict=True)), name
 

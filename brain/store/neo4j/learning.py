@@ -163,12 +163,12 @@ class Learning:
         self._learned.append(Learned(outcome, self._skills.must_live([twin])[0]))
 
     def _write_waiting(self) -> None:
-        """Writes the skills that wait, and reads them back."""
+        """Writes the skills that wait. They are stored as they are written: nothing is read back."""
         if not self._waiting:
             return
         self._skills.write([written for _, written in self._waiting.values()], self._stored, self._lock)
-        for skill in self._skills.must_live(list(self._waiting)):
-            self._learned[self._waiting[skill.id][0]] = Learned(LearnOutcome.CREATED, skill)
+        for place, written in self._waiting.values():
+            self._learned[place] = Learned(LearnOutcome.CREATED, written.skill)
         self._waiting = {}
 
     def _live(self, skill_id: str) -> Skill | None:

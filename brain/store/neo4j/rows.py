@@ -96,8 +96,11 @@ def batches(skills: Sequence[Written]) -> Iterator[list[Written]]:
         yield list(batch.values())
 
 
-def skill_row(written: Written) -> Properties:
-    """One row of `write_skills`: the properties of the skill and of everything around it."""
+def skill_row(written: Written, *, lists: bool) -> Properties:
+    """One row of `write_skills`: the properties of the skill and of everything around it.
+
+    With `lists` the vector stands there as a list too.
+    """
     skill, features = written.skill, written.skill.features
     prefix = f"{skill.namespace}/{skill.id}"
     oldest = skill.transfer_count - len(skill.transfer_history)
@@ -119,6 +122,7 @@ def skill_row(written: Written) -> Properties:
             "profile": written.profile,
             "terms": written.terms,
             "vector": written.vector,
+            "embedding": as_list(written.vector) if lists else None,
             "counted": [round(skill.confidence * CONFIDENCE_UNITS), int(skill.is_transferable), skill.transfer_count],
         },
         "shape": _shape(features.shape),
@@ -150,6 +154,11 @@ def transfer_domains(record: SkillTransferRecord) -> list[Properties]:
 def domain_rows(domain: str) -> list[Properties]:
     """The domain's node, or nothing for an empty name."""
     return [{"key": digest(domain), "name": domain}] if domain.strip() else []
+
+
+def as_list(vector: bytes | None) -> list[float] | None:
+    """A vector as a vector index takes it."""
+    return None if vector is None else [float(number) for number in memoryview(vector).cast("f")]
 
 
 def trace_row(trace: SeenTrace) -> Properties:

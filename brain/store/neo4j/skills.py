@@ -56,8 +56,9 @@ def operation_parameters(operation: str) -> Row:
 class Skills:
     """One namespace: every method runs inside a transaction, at one time by the store's clock."""
 
-    def __init__(self, tx: Transaction, namespace: str, location: str, now: datetime) -> None:
-        self.tx, self.namespace, self.now = tx, namespace, now
+    def __init__(self, tx: Transaction, namespace: str, location: str, now: datetime, *, lists: bool = False) -> None:
+        """`lists` says whether vectors are kept as lists too."""
+        self.tx, self.namespace, self.now, self._lists = tx, namespace, now, lists
         self._location = location
         self._raised = False
 
@@ -145,7 +146,9 @@ class Skills:
             live = [skill_id for skill_id, found in there.items() if found.live]
             if live:
                 self.tx.rows("clear_skills", ids=live)
-            self.tx.rows("write_skills", rows=[skill_row(written) for written in batch], step=self.step())
+            self.tx.rows(
+                "write_skills", rows=[skill_row(written, lists=self._lists) for written in batch], step=self.step()
+            )
             stored.update({w.skill.id: Stored(w.skill.version, not w.skill.has_expired(self.now)) for w in batch})
             self.tell(lock, [written.skill.id for written in batch])
 

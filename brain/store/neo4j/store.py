@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from brain.errors import ConflictError
+from brain.errors import ConflictError, StoreError
 from brain.model import formulas
 from brain.model.context import Shape
 from brain.model.relations import Edge, Relation
 from brain.model.skill import TRANSFER_HISTORY_LENGTH, Skill, SkillTransferRecord, utc_now
 from brain.model.text import digest, parse_time
-from brain.store.base import PAGE, Clock, mean_confidence
+from brain.store.base import MARKS_KEPT, PAGE, Clock, mean_confidence
 from brain.store.documents import read_edge, read_edges, read_entries
 from brain.store.location import without_password
 from brain.store.neo4j import moving
 from brain.store.neo4j.connection import Connection, Transaction
 from brain.store.neo4j.learning import Learning
-from brain.store.neo4j.rows import Written, read_shape, transfer_domains, transfer_properties
+from brain.store.neo4j.rows import Written, as_list, read_shape, transfer_domains, transfer_properties
 from brain.store.neo4j.schema import Schema
 from brain.store.neo4j.skills import DELETIONS_KEPT, OPERATIONS_KEPT, Lock, Skills, Stored, operation_parameters
 from brain.store.values import (
@@ -49,6 +49,7 @@ class Neo4jStore:
         self.location, self.namespace, self.clock = without_password(location), namespace, clock
         self._connection = Connection(location, self.location, namespace, auth)
         self._schema = Schema(self._connection, self.location)
+        self._lists = 0
 
     def close(self) -> None:
         self._connection.close()
@@ -97,7 +98,8 @@ class Neo4jStore:
         def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> Skill:
             if not lock.repeated:
                 self._save(skills, [draft], expected_version, stored, lock)
-            hidden = draft.skill.model_copy(update={"version": stored[skill_id].version, "namespace": self.namespace})
+            version = stored[skill_id].version if skill_id in stored else draft.skill.version
+            hidden = draft.skill.model_copy(update={"version": version, "namespace": self.namespace})
             return next(iter(skills.live([skill_id])), hidden)  # one saved as expired is hidden at once
 
         return self._write(work, operation, [skill_id])
@@ -238,8 +240,19 @@ class Neo4jStore:
         values = [dict(zip(("id", "version", "profile", "terms"), row, strict=True)) for row in rows]
         self._set("set_profiles", values, operation)
 
+    def note_mark(self, mark: str, *, operation: str) -> None:
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> None:
+            skills.tx.rows("note_mark", mark=mark, kept=MARKS_KEPT)
+
+        self._write(work, operation)
+
+    def marks(self) -> list[str]:
+        row = self._connection.ask(lambda tx: tx.row("marks"))
+        return list(row["marks"]) if row else []
+
     def embedding_stamp(self) -> EmbeddingStamp | None:
         row = self._connection.ask(lambda tx: tx.row("embedding_stamp"))
+        self._lists = row["vector_index"] if row else 0  # asked before every write of a vector
         return EmbeddingStamp.from_json(row["embedding"]) if row else None
 
     def set_embedding_stamp(
@@ -255,8 +268,32 @@ class Neo4jStore:
         return self._write(work, operation)
 
     def set_vectors(self, vectors: Sequence[tuple[str, bytes]], *, operation: str) -> None:
-        values = [dict(zip(("id", "vector"), row, strict=True)) for row in vectors]
+        values = [
+            {"id": skill_id, "vector": vector, "embedding": as_list(vector) if self._lists else None}
+            for skill_id, vector in vectors
+        ]
         self._set("set_vectors", values, operation)
+
+    def make_vector_index(self, progress: Callable[[int], Any] | None = None) -> int:
+        """Keeps vectors as lists too from now on, makes those of stored skills, and a vector index on them; how many.
+
+        Learning takes several times as long with it. Raises `StoreError` where no vectors are stored.
+        """
+        stamp = self.embedding_stamp()
+        if stamp is None:
+            raise StoreError(
+                f"{self.location} holds no vectors. Run `brain reembed --embedder MODEL` first.", self.location
+            )
+        self._connection.write(lambda tx: tx.rows("keep_lists", dimension=stamp.dimension))
+        self._lists, made = stamp.dimension, 0
+        for page in self.entries(PAGE, vectors=True):
+            rows = [{"id": e.id, "vector": e.vector, "embedding": as_list(e.vector)} for e in page if e.vector]
+            self._connection.write(lambda tx, rows=rows: tx.rows("set_lists", rows=rows))  # type: ignore[misc]
+            made += len(rows)
+            if progress:
+                progress(len(page))
+        self._connection.schema(self._connection.statement("vector_index").filled(dimension=str(stamp.dimension)))
+        return made
 
     # Moving
 
@@ -324,7 +361,7 @@ class Neo4jStore:
     # How
 
     def _skills(self, tx: Transaction) -> Skills:
-        return Skills(tx, self.namespace, self.location, self.clock())
+        return Skills(tx, self.namespace, self.location, self.clock(), lists=bool(self._lists))
 
     def _write(self, work: Work[Result], operation: str, skill_ids: Sequence[str] = ()) -> Result:
         """Runs `work` in a transaction that holds the namespace's lock; it gets what is stored under some ids."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -56,13 +56,14 @@ def export_edges(reader: Reader, keys: Keys, size: int) -> Iterator[list[Edge]]:
 
 def restore(unit: Unit, backend: Backend, namespace: str, kept: Sequence[KeptSkill]) -> None:
     """Puts skills as `export` gave them into the unit."""
-    unit.load(one.skill.id for one in kept)
+    restored = {one.skill.id for one in kept}
+    unit.load(restored)
     for one in kept:
         stored = unit.stored(one.skill.id)
         if not unit.if_live(stored):
             unit.clear(stored)
         skill = one.skill.model_copy(update={"namespace": namespace})
-        unit.put(skill, _free_key(unit, one), Recalled.of(one))
+        unit.put(skill, _free_key(unit, one, restored), Recalled.of(one))
     seen = [(trace, one.skill.id) for one in kept for trace in one.traces]
     if not seen:
         return
@@ -72,15 +73,15 @@ def restore(unit: Unit, backend: Backend, namespace: str, kept: Sequence[KeptSki
             unit.put_trace(trace, skill_id)
 
 
-def _free_key(unit: Unit, kept: KeptSkill) -> str | None:
-    """The dedup key, unless another live skill holds it."""
+def _free_key(unit: Unit, kept: KeptSkill, restored: Collection[str]) -> str | None:
+    """The dedup key, unless a live skill holds it that is not itself restored."""
     if kept.dedup_key is None:
         return None
     holder = unit.holder(kept.dedup_key)
     if holder is None or holder == kept.skill.id:
         return kept.dedup_key
     stored = unit.stored(holder)
-    if unit.if_live(stored):
+    if unit.if_live(stored) and holder not in restored:
         return None
     unit.release(stored)
     return kept.dedup_key

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from brain.errors import BrainError, ConflictError, StoreError, StoreUnavailableError
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill, SkillTransferRecord
-from brain.store.base import PAGE, Clock, all_of, count_use
+from brain.store.base import MARKS_KEPT, PAGE, Clock, all_of, count_use
 from brain.store.redis import moving, sweeping, totals
 from brain.store.redis.connection import Backend, Done
 from brain.store.redis.feed import Feed
@@ -249,6 +249,15 @@ class RedisStore:
 
     def profiles(self, skill_ids: Sequence[str]) -> dict[str, str]:
         return self._feed.profiles(skill_ids)
+
+    def note_mark(self, mark: str, *, operation: str) -> None:
+        plan = Plan()
+        plan.hashes[self._keys.state]["marks"] = " ".join([*self.marks()[1 - MARKS_KEPT :], mark])
+        self._carry_out(plan, operation)
+
+    def marks(self) -> list[str]:
+        (marks,) = self._backend.read(("HMGET", self._keys.state, "marks"))[0]
+        return decoded(marks).split() if marks else []
 
     # Vectors
 

@@ -37,6 +37,16 @@ SELECT embedding FROM namespace WHERE name = :namespace;
 -- mode: write
 UPDATE namespace SET embedding = :stamp WHERE name = :namespace AND embedding IS :replaces;
 
+-- name: marks
+-- The words that are remembered, between spaces.
+-- mode: read
+SELECT marks FROM namespace WHERE name = :namespace;
+
+-- name: set_marks
+-- Replaces the words that are remembered.
+-- mode: write
+UPDATE namespace SET marks = :marks WHERE name = :namespace;
+
 -- name: count_skills
 -- Skills stored, expired ones included.
 -- mode: read
@@ -310,12 +320,12 @@ UPDATE body SET profile = :profile WHERE number = :number;
 -- name: set_terms
 -- Replaces the terms of a skill.
 -- mode: write
-UPDATE recall SET terms = :terms WHERE number = :number;
+INSERT INTO recall (number, terms) VALUES (:number, :terms) ON CONFLICT (number) DO UPDATE SET terms = :terms;
 
 -- name: set_vector
 -- Replaces the vector of a skill.
 -- mode: write
-UPDATE recall SET vector = :vector WHERE number = :number;
+INSERT INTO recall (number, vector) VALUES (:number, :vector) ON CONFLICT (number) DO UPDATE SET vector = :vector;
 
 -- name: note_change
 -- Notes that recall reads something new of a skill.

@@ -10,7 +10,7 @@ from brain.errors import ConflictError, StoreUnavailableError
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill, SkillTransferRecord, utc_now
 from brain.store import migrations
-from brain.store.base import PAGE, Clock, count_use, mean_confidence
+from brain.store.base import MARKS_KEPT, PAGE, Clock, count_use, mean_confidence
 from brain.store.documents import read_edge, read_edges, read_entries
 from brain.store.migrations import MigrationFile
 from brain.store.sqlite import moving
@@ -250,6 +250,15 @@ class SqliteStore:
             ]
             profiles: list[Columns] = [{"number": number, "profile": profile} for number, profile, _ in fit]
             self._skills.change({"set_profile": profiles, "set_terms": [{"number": n, "terms": t} for n, _, t in fit]})
+
+    def note_mark(self, mark: str, *, operation: str) -> None:
+        with self._connection.transaction("write"):
+            self._skills.make_namespace()
+            (kept,) = self._run("marks")[0]
+            self._run("set_marks", marks=" ".join([*kept.split()[1 - MARKS_KEPT :], mark]))
+
+    def marks(self) -> list[str]:
+        return str(self._one("marks") or "").split()
 
     # Vectors
 
