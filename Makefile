@@ -1,7 +1,9 @@
 # make demo   try it: installs into .venv, runs the guide's ten scenarios
 # make test   every check and every test, on real services
 # make check  format, lint, types and layers alone
+# make bench  measures how fast everything is, writes examples/benchmarks.md; BENCH="--sizes 1000 --quick" for less
 # make bench-quality  measures how well recall ranks, writes examples/benchmarks.md
+# make soak   kills writers and servers, many rounds (BRAIN_SOAK_ROUNDS, by default 50); looks at what is left
 # make clean  removes what the above made
 
 PYTHON ?= python3
@@ -10,7 +12,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := brain tests
 
-.PHONY: demo test check format bench-quality clean
+.PHONY: demo test check format bench bench-quality soak clean
 
 demo: $(VENV)/installed
 	$(BIN)/brain demo
@@ -28,8 +30,14 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
 
+bench: $(VENV)/installed-dev
+	$(BIN)/python -m tests.bench $(BENCH)
+
 bench-quality: $(VENV)/installed-dev
 	$(BIN)/python -m tests.quality.bench
+
+soak: $(VENV)/installed-dev
+	$(BIN)/python -m tests.soak
 
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	$(INSTALL) --editable .

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from brain.cli import demo, graph, learning, neo4j_server, recalling, upkeep
+from brain.cli import demo, doctor, graph, learning, moving, neo4j_server, recalling, redis, upkeep
 from brain.cli.ending import BrainGroup
 
 USE, GRAPH, UPKEEP = "Use", "Look around", "Keep in order"
@@ -62,4 +62,7 @@ app.command(rich_help_panel=UPKEEP)(upkeep.stats)
 app.command(rich_help_panel=UPKEEP)(upkeep.sweep)
 app.command(rich_help_panel=UPKEEP)(upkeep.migrate)
 app.command(rich_help_panel=UPKEEP)(upkeep.reembed)
+app.command(rich_help_panel=UPKEEP)(doctor.doctor)
+app.command(rich_help_panel=UPKEEP)(moving.copy)
+app.add_typer(redis.app, name="redis", rich_help_panel=UPKEEP)
 app.add_typer(neo4j_server.app, name="neo4j", rich_help_panel=UPKEEP)

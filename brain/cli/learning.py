@@ -53,7 +53,7 @@ def learn(
     executions, listed = _read_all(sources)
     _complete(executions, {"skill_name": name, "trace_id": trace_id, "skill_id": skill_id}, derived_from or [])
     _mention_ignored_keys(executions, output)
-    with opened(store, namespace, embedder) as memory:
+    with opened(store, namespace, embedder, loading=output.loading) as memory:
         mention_unused_vectors(memory, embedder, output)
         receipts = _learned(memory.brain, executions)
         if as_json and listed:

@@ -12,6 +12,7 @@ from brain.config import default_location
 from brain.errors import LocationError
 
 if TYPE_CHECKING:
+    from brain.engine.live import Loading
     from brain.engine.sync import SyncBrain
     from brain.store.base import Store
 
@@ -42,13 +43,21 @@ def opened_store(location: str | None, namespace: str) -> Iterator[Store]:
 
 @contextmanager
 def opened(
-    location: str | None, namespace: str, embedder: str | None = None, *, check_embedding: bool = True
+    location: str | None,
+    namespace: str,
+    embedder: str | None = None,
+    *,
+    check_embedding: bool = True,
+    loading: Loading | None = None,
 ) -> Iterator[Opened]:
-    """The brain at `location`, its schema up to date."""
+    """The brain at `location`, its schema up to date; `loading` is told how far its recall index was read."""
     from brain.engine.sync import SyncBrain
 
-    with opened_store(location, namespace) as store:
-        yield Opened(SyncBrain(store, embedder=embedder, check_embedding=check_embedding), store)
+    with (
+        opened_store(location, namespace) as store,
+        SyncBrain(store, embedder=embedder, check_embedding=check_embedding, loading=loading) as brain,
+    ):
+        yield Opened(brain, store)
 
 
 def mention_unused_vectors(memory: Opened, embedder: str | None, output: Output) -> None:

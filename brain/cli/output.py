@@ -71,6 +71,14 @@ class Output:
             task = bar.add_task(what, total=total)
             yield lambda done: bar.advance(task, done)
 
+    def loading(self, done: int, total: int) -> None:
+        """Shows on a terminal how far the recall index has been read; the line is wiped in the end."""
+        if self.quiet or not sys.stderr.isatty():
+            return
+        line = f"Reading the skills {done:,} of {total:,}" if done < total else ""
+        sys.stderr.write(f"\r\x1b[2K{line}")
+        sys.stderr.flush()
+
 
 def complain(text: str, kind: str = "") -> None:
     """Prints one line on stderr, after its `kind` ("warning", "error")."""

@@ -61,7 +61,7 @@ def recall(
     """Find the stored skills that fit a task, best first."""
     output = Output(as_json, quiet)
     wanted = _context(task, domain, step or [], context)
-    with opened(store, namespace, embedder) as memory:
+    with opened(store, namespace, embedder, loading=output.loading) as memory:
         mention_unused_vectors(memory, embedder, output)
         found = memory.brain.recall(wanted, top_k, min_score)
     _print(output, found, explain)
@@ -84,7 +84,7 @@ def why(
     """Say why recall returns one skill for a task, or does not."""
     output = Output(as_json, quiet)
     wanted = _context(task, domain, step or [], context)
-    with opened(store, namespace, embedder) as memory:
+    with opened(store, namespace, embedder, loading=output.loading) as memory:
         mention_unused_vectors(memory, embedder, output)
         verdict = memory.brain.why(skill_id, wanted, top_k, min_score)
     if output.as_json:

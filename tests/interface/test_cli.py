@@ -138,7 +138,8 @@ def test_every_command_and_every_option_has_help(command):
 
 def test_the_commands_are_those_of_the_guide():
     assert set(get_command(app).commands) == set(
-        "demo learn recall why feedback skills show related link sweep stats migrate reembed neo4j".split()
+        "demo learn recall why feedback skills show related link sweep stats "
+        "doctor migrate reembed copy redis neo4j".split()
     )
 
 

@@ -30,6 +30,7 @@ from brain import Policy, SyncBrain
 from brain.analysis import profile
 from brain.analysis.wordclasses import WordClass
 from brain.config import DEFAULT_MIN_SCORE
+from tests.bench.parts import QUALITY, replace_part
 from tests.shared_data import FOLDER
 
 TABLES = Path(__file__).resolve().parents[2] / "examples" / "benchmarks.md"
@@ -529,7 +530,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--no-minilm", action="store_true", help="leave out everything with the embedding model")
     parser.add_argument("--sets", default="", help="names of sets, with commas between; all by default")
-    parser.add_argument("--output", type=Path, default=TABLES, help="file for the tables; written for all sets only")
+    parser.add_argument("--output", type=Path, default=TABLES, help="file whose part is replaced; for all sets only")
     given = parser.parse_args()
     if not FOLDER.is_dir():
         _progress("skipped: the sets are not here; they stand beside the checkout, in shared/data")
@@ -540,7 +541,7 @@ def main() -> None:
         result = run(bench, chosen, None if given.no_minilm else load_model())
     print(summary(result))
     if len(chosen) == len(every):
-        given.output.write_text(document(result), "utf-8")
+        replace_part(QUALITY, document(result), given.output)
         _progress(f"the tables are in {os.path.relpath(given.output)}")
 
 
