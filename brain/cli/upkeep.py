@@ -8,14 +8,15 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from brain.cli.layout import pairs, score, table, visible
+from brain.cli.layout import moment, pairs, score, table, visible
 from brain.cli.opening import opened, opened_store
 from brain.cli.options import AsJson, EmbedderName, Location, Namespace, Quiet
 from brain.cli.output import Output
 from brain.errors import InputError
 
 if TYPE_CHECKING:
-    from brain.store.base import EmbeddingStamp, Migration
+    from brain.store.base import Store
+    from brain.store.values import EmbeddingStamp, Migration, Waiting
 
 
 def stats(
@@ -26,12 +27,14 @@ def stats(
     with opened(store, namespace) as memory:
         summary = memory.brain.get_skill_summary()
         stamp, schema = memory.store.embedding_stamp(), memory.store.migrations()
+        mirror, waiting = memory.store.mirror(), memory.store.waiting()
         location = memory.brain.location
     data = {
         "location": location,
         "namespace": namespace,
         **summary,
         "embedding": {"model": stamp.model, "dimension": stamp.dimension, "text": stamp.text} if stamp else None,
+        "mirror": _mirror_data(mirror, waiting) if mirror else None,
         "migrations": [_migration_data(migration) for migration in schema],
     }
     output.data(data, pairs(_totals(data, stamp, schema)))
@@ -53,6 +56,14 @@ def migrate(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", metavar="", help="List what would be applied, and apply nothing.")
     ] = False,
+    vector_index: Annotated[
+        bool,
+        typer.Option(
+            "--vector-index",
+            metavar="",
+            help="On Neo4j, also make a vector index, for questions in Cypher. Learning gets several times slower.",
+        ),
+    ] = False,
     store: Location = None,
     namespace: Namespace = "default",
     as_json: AsJson = False,
@@ -69,6 +80,8 @@ def migrate(
             found = [migration for migration in known if migration.state == "pending"]
         else:
             found = place.migrate()
+            if vector_index:
+                _make_vector_index(place, output)
     if not found:
         output.notice("Nothing is pending: the schema is up to date.")
     if as_json:
@@ -78,6 +91,15 @@ def migrate(
         for migration in found:
             made.add_row(_named(migration), migration.state)
         output.text(made)
+
+
+def _make_vector_index(place: Store, output: Output) -> None:
+    make = getattr(place, "make_vector_index", None)
+    if make is None:
+        raise InputError(f"{place.location} has no vector indexes; Neo4j does. Recall needs none.")
+    with output.progress("Copying vectors", place.count()) as advance:
+        made = make(advance)
+    output.notice(f"{made} vectors are in the vector index skill_embedding_vector.")
 
 
 def reembed(
@@ -113,8 +135,22 @@ def _totals(data: dict[str, Any], stamp: EmbeddingStamp | None, schema: list[Mig
         ("transfers", data["total_transfers"]),
         ("mean confidence", score(data["avg_confidence"])),
         ("embeddings", f"{stamp.model}, {stamp.dimension} dimensions" if stamp else "none"),
+        *_mirror_rows(data["mirror"]),
         ("schema", f"{latest}{', '.join(other) if other else 'up to date'}"),
     ]
+
+
+def _mirror_data(mirror: str, waiting: Waiting) -> dict[str, Any]:
+    since = waiting.since.isoformat() if waiting.since else None
+    return {"location": mirror, "waiting": waiting.count, "since": since}
+
+
+def _mirror_rows(mirror: dict[str, Any] | None) -> list[tuple[str, Any]]:
+    if mirror is None:
+        return []
+    if not mirror["waiting"]:
+        return [("mirror", f"{mirror['location']}, nothing waits")]
+    return [("mirror", f"{mirror['location']}, {mirror['waiting']} changes wait since {moment(mirror['since'])} UTC")]
 
 
 def _most_used(top: list[dict[str, Any]]) -> Table:

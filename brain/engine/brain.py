@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -11,12 +11,14 @@ from brain.analysis.analyzer import CompletesPrompts, ContextAnalyzer
 from brain.config import DEFAULT_MIN_SCORE, DEFAULT_TOP_K, Limits
 from brain.engine.embedding import Embedder
 from brain.engine.graph import SkillGraph
-from brain.engine.sync import SyncBrain
+from brain.engine.live import Loading
+from brain.engine.memory import check_identifier
+from brain.engine.sync import LEARNED_AT_ONCE, SyncBrain
 from brain.engine.transfer import SkillTransferEngine
 from brain.errors import InputError, LocationError
 from brain.model.candidate import RecallVerdict, TransferCandidate
 from brain.model.policy import Policy
-from brain.model.receipts import FeedbackReceipt, LearnReceipt
+from brain.model.receipts import FeedbackReceipt, LearnReceipt, LearnReport
 from brain.model.skill import Skill, utc_now
 from brain.store.base import Clock, Store
 
@@ -30,12 +32,14 @@ class Brain:
             await brain.feedback(candidates[0].skill.id, {"domain": "software_qa"}, success=True)
 
     The work runs in a thread, so the event loop stays free; one brain serves many tasks, threads and loops.
-    `memory` is a location (see `open`) or a store; `namespace`, `clock` and `auth` go with a location.
+    `memory` is a location (see `open`), a store, a Redis client, an object with one in `.redis` or `.client`, or one
+    with `get`, `set`, `delete` and the like (guide, "Redis Storage Layout"); its `log`, if it has one, is told of what
+    was learned. `namespace` and `clock` go with all but a store, `auth` with a location.
     """
 
     def __init__(
         self,
-        memory: str | Store,
+        memory: str | Store | Any,
         embedder: str | Embedder | None = None,
         llm_client: CompletesPrompts | Callable[[str], str] | None = None,
         *,
@@ -44,6 +48,9 @@ class Brain:
         limits: Limits | None = None,
         clock: Clock | None = None,
         auth: Any = None,
+        cache: bool = True,
+        loading: Loading | None = None,
+        mirror: str | None = None,
     ) -> None:
         if isinstance(memory, str):
             self.sync = SyncBrain.open(
@@ -55,15 +62,23 @@ class Brain:
                 limits=limits,
                 clock=clock or utc_now,
                 auth=auth,
+                cache=cache,
+                loading=loading,
+                mirror=mirror,
             )
             return
-        if not hasattr(memory, "namespace"):
-            raise LocationError(
-                f"memory is a {type(memory).__name__}; give a location such as sqlite:///brain.db, or a store."
-            )
-        if not (namespace is None and clock is None and auth is None):
-            raise InputError("A store has its own namespace, clock and credentials. Give them when you open it.")
-        self.sync = SyncBrain(memory, embedder=embedder, llm_client=llm_client, policy=policy, limits=limits)
+        store, log_to = _store_of(memory, namespace, clock, auth)
+        self.sync = SyncBrain(
+            store,
+            embedder=embedder,
+            llm_client=llm_client,
+            policy=policy,
+            limits=limits,
+            cache=cache,
+            loading=loading,
+            mirror=mirror,
+            log_to=log_to,
+        )
 
     @classmethod
     def open(
@@ -77,6 +92,9 @@ class Brain:
         limits: Limits | None = None,
         clock: Clock = utc_now,
         auth: Any = None,
+        cache: bool = True,
+        loading: Loading | None = None,
+        mirror: str | None = None,
     ) -> Self:
         """Opens the brain at `location`, by default the one in `BRAIN_STORE`, else a file in the user's data folder.
 
@@ -84,6 +102,14 @@ class Brain:
         `bolt://host:7687`, with `+s` for TLS, `user:password@` before the host and `?database=name` behind it.
         `embedder` is an object with `encode(texts)` or a model's name for sentence-transformers. `clock` gives the
         time (UTC). `auth` is what the Neo4j driver takes as such.
+
+        The first recall reads what it needs of every skill, and keeps that in the user's cache folder from 1 000 skills
+        on, so that the next process begins at once; `cache=False` does without. `loading(done, total)` is called while
+        it is read.
+
+        `mirror` is a Redis (`redis://host:6379/0`) that is to hold what the store holds, in OrKa's layout. The store
+        notes it, so that every process delivers to it; a mirror that is down holds up nobody, and catches up later. See
+        `brain redis --help`.
 
         Raises `LocationError`, `StoreUnavailableError`, `AuthenticationError`, `SchemaError`, `EmbeddingError`.
         """
@@ -97,6 +123,9 @@ class Brain:
             limits=limits,
             clock=clock,
             auth=auth,
+            cache=cache,
+            loading=loading,
+            mirror=mirror,
         )
         return brain
 
@@ -189,6 +218,23 @@ class Brain:
             derived_from=derived_from,
         )
 
+    async def learn_many(
+        self,
+        executions: Iterable[Mapping[str, Any]],
+        *,
+        batch_size: int = LEARNED_AT_ONCE,
+        each: Callable[[int, LearnReceipt], Any] | None = None,
+    ) -> LearnReport:
+        """`observe` for many executions, a batch in one transaction: all of it or none.
+
+        Each execution is an object with `execution_trace`, `context` and `outcome`, and optionally `skill_name`,
+        `trace_id`, `skill_id` and `derived_from`; they are read one batch at a time. One that is not valid, or names a
+        skill that is missing or taken, is refused and reported with its place, and the others are learned.
+        `each(place, receipt)` is called, in the thread that works, for every one that was learned. Raises `InputError`
+        for a wrong `batch_size`; a `StoreError` leaves the batches before it learned and its own not.
+        """
+        return await asyncio.to_thread(self.sync.learn_many, executions, batch_size=batch_size, each=each)
+
     async def preview(
         self,
         execution_trace: dict[str, Any],
@@ -265,3 +311,25 @@ class Brain:
     async def reembed(self, progress: Callable[[int], Any] | None = None) -> int:
         """Embeds every live skill anew with the embedder at hand; how many. `progress` is told of each batch."""
         return await asyncio.to_thread(self.sync.reembed, progress)
+
+
+def _store_of(
+    memory: Any, namespace: str | None, clock: Clock | None, auth: Any
+) -> tuple[Store, Callable[..., Any] | None]:
+    """The store that `memory` is or holds, and the log that is to be told of what was learned."""
+    if hasattr(memory, "namespace") and hasattr(memory, "outbox"):
+        if not (namespace is None and clock is None and auth is None):
+            raise InputError("A store has its own namespace, clock and credentials. Give them when you open it.")
+        return memory, None
+    if auth is not None:
+        raise InputError("auth goes with a location; this memory has its credentials already.")
+    try:
+        from brain.store.redis import of_memory
+    except ImportError as error:
+        raise LocationError(
+            f"memory is a {type(memory).__name__}; give a location such as sqlite:///brain.db, or a store. "
+            'A Redis needs its client library: pip install "brain[redis]".'
+        ) from error
+    name = "default" if namespace is None else check_identifier(namespace, "namespace")
+    log_to = getattr(memory, "log", None)
+    return of_memory(memory, name, clock or utc_now), log_to if callable(log_to) else None

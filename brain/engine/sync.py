@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 from brain.analysis.analyzer import CompletesPrompts, ContextAnalyzer
-from brain.config import DEFAULT_MIN_SCORE, DEFAULT_TOP_K, Limits, default_location
+from brain.config import DEFAULT_MIN_SCORE, DEFAULT_TOP_K, Limits, cache_folder, default_location
+from brain.engine.delivery import delivery_to
 from brain.engine.embedding import Embedder, Embedding, load_embedder
 from brain.engine.graph import SkillGraph
 from brain.engine.learning import Learner
-from brain.engine.memory import SkillMemory, check_identifier, new_operation
+from brain.engine.live import Loading
+from brain.engine.memory import SkillMemory, check_identifier
+from brain.engine.snapshot import SnapshotFile, Snapshots
+from brain.engine.telling import LearningLog
 from brain.engine.transfer import SkillTransferEngine
 from brain.errors import InputError
 from brain.model.candidate import RecallVerdict, TransferCandidate
 from brain.model.policy import Policy
-from brain.model.receipts import FeedbackReceipt, LearnReceipt
+from brain.model.receipts import FeedbackReceipt, LearnReceipt, LearnReport
 from brain.model.skill import Skill, utc_now
-from brain.store.base import Clock, EmbeddingStamp, Store
+from brain.store.base import Clock, Store
 from brain.store.location import open_store
+from brain.store.values import EmbeddingStamp, new_operation
 
 log = logging.getLogger(__name__)
 
 TOP_SKILLS = 5
 """Skills that a summary names."""
+LEARNED_AT_ONCE = 100
+"""Executions that `learn_many` learns in one transaction."""
 REEMBED_BATCH = 64
 """Texts that are embedded at a time."""
 
@@ -42,6 +49,10 @@ class SyncBrain:
         policy: Policy | None = None,
         limits: Limits | None = None,
         check_embedding: bool = True,
+        cache: bool = True,
+        loading: Loading | None = None,
+        mirror: str | None = None,
+        log_to: Callable[..., Any] | None = None,
     ) -> None:
         policy = policy or Policy()
         loaded = load_embedder(embedder)
@@ -55,6 +66,8 @@ class SyncBrain:
             embedding=embedding,
             policy=policy,
             limits=limits or Limits(),
+            snapshots=_snapshots(store, embedding, policy) if cache else None,
+            loading=loading,
         )
         self._learner = Learner(self._memory)
         self.skill_graph = SkillGraph(self._memory)
@@ -62,6 +75,8 @@ class SyncBrain:
         store.migrate()
         if embedding and check_embedding:
             embedding.check(store.embedding_stamp(), store.location)
+        self._log = LearningLog(log_to) if log_to else None
+        self._delivery = delivery_to(mirror, store)
 
     @classmethod
     def open(
@@ -75,17 +90,31 @@ class SyncBrain:
         limits: Limits | None = None,
         clock: Clock = utc_now,
         auth: Any = None,
+        cache: bool = True,
+        loading: Loading | None = None,
+        mirror: str | None = None,
     ) -> Self:
         check_identifier(namespace, "namespace")
         store = open_store(location or default_location(), namespace=namespace, clock=clock, auth=auth)
         try:
-            return cls(store, embedder=embedder, llm_client=llm_client, policy=policy, limits=limits)
+            return cls(
+                store,
+                embedder=embedder,
+                llm_client=llm_client,
+                policy=policy,
+                limits=limits,
+                cache=cache,
+                loading=loading,
+                mirror=mirror,
+            )
         except BaseException:
             store.close()
             raise
 
     def close(self) -> None:
-        self._store.close()
+        if self._delivery:
+            self._delivery.close()
+        self._memory.close()
 
     def __enter__(self) -> Self:
         return self
@@ -131,7 +160,20 @@ class SyncBrain:
     ) -> LearnReceipt:
         receipt = self._learner.observe(execution_trace, context, outcome, skill_name, trace_id, skill_id, derived_from)
         log.info("%s", receipt.reason)
+        if self._log:
+            self._log.tell(receipt, context, outcome)
         return receipt
+
+    def learn_many(
+        self,
+        executions: Iterable[Mapping[str, Any]],
+        *,
+        batch_size: int = LEARNED_AT_ONCE,
+        each: Callable[[int, LearnReceipt], Any] | None = None,
+    ) -> LearnReport:
+        if self._log:
+            executions, each = self._log.following(executions, each)
+        return self._learner.learn_many(executions, batch_size, each)
 
     def preview(
         self,
@@ -218,3 +260,12 @@ class SyncBrain:
 
     def _stamp_vectors(self, stamp: EmbeddingStamp) -> None:
         self._store.set_embedding_stamp(stamp, self._store.embedding_stamp(), operation=new_operation())
+
+
+def _snapshots(store: Store, embedding: Embedding | None, policy: Policy) -> Snapshots | None:
+    """Where the recall index of a store is kept. Nowhere for one in memory, or by the guide: it reads texts."""
+    if store.location.endswith(":memory:") or policy.semantic == "guide":
+        return None
+    model = embedding.stamp.to_json() if embedding else ""
+    file = SnapshotFile(cache_folder(), store.location, store.namespace, model)
+    return Snapshots(file, lambda mark: store.note_mark(mark, operation=new_operation()))
