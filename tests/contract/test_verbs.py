@@ -12,6 +12,7 @@ from tests.contract.samples import BREAD, audit, bread, ids, skill
 VERBS = (
     "learn",
     "observe",
+    "learn_many",
     "recall",
     "feedback",
     "get_skills",

@@ -370,7 +370,7 @@ def test_every_write_of_a_store_is_delivered():
     writes = {
         name for name, method in inspect.getmembers(Store, inspect.isfunction) if "operation" in signature(method)
     }
-    assert writes - set(WRITES) == {"claim_sweep", "set_embedding_stamp", "set_mirror", "delivered"}
+    assert writes - set(WRITES) == {"claim_sweep", "set_embedding_stamp", "set_mirror", "delivered", "note_mark"}
     assert set(WRITES) <= writes
 
 

@@ -82,7 +82,7 @@ def _round(source, server, name, seed):
         mirror.sync()
         assert [found for page in mirror.differences() for found in page] == [], name
         assert store.waiting().count == 0, name
-        assert store.count() > 0, name
+        assert [found.id for found in store.get_many(["first"])] == ["first"], name
     finally:
         mirror.close()
         store.close()

@@ -22,6 +22,7 @@ def write_on(location, namespace, mirror, seed):
     chance = random.Random(seed)
     with SyncBrain.open(location, namespace=namespace, mirror=mirror, cache=False) as brain:
         graph = brain.skill_graph
+        graph.save_skill(skill("first"))
         while True:
             one, other = chance.sample(IDS, 2)
             what = chance.random()

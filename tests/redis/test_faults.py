@@ -101,7 +101,7 @@ def test_a_forbidden_command_is_named(spot, request, command):
 
 
 def test_what_is_optional_is_what_the_docs_say():
-    assert set(OPTIONAL) == {"info", "scan", "client|tracking", "hello"}
+    assert set(OPTIONAL) == {"info", "scan", "client|tracking", "hello", "ttl", "sismember"}
     assert "+keys" not in rules()
     assert rules("app")[1:3] == ["~app:*", "~app~*"]
 

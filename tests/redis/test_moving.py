@@ -5,8 +5,8 @@ import pytest
 
 from brain import Edge, Relation, SkillTransferRecord, SyncBrain
 from brain.errors import StoreError
-from tests.contract.samples import AWKWARD, NESTED, RESERVED, audit, bread, ids, skill
-from tests.redis.drafts import bare, draft, learn, op, order, save
+from tests.contract.samples import AWKWARD, NESTED, RESERVED, audit, bread
+from tests.redis.drafts import bare, learn, op, order, save
 from tests.redis.golden_files import documents, golden
 
 pytestmark = pytest.mark.redis
@@ -100,56 +100,3 @@ def test_a_redis_takes_no_mirror(store):
     assert store.waiting().count == 0
     with pytest.raises(StoreError, match="no mirror"):
         store.set_mirror("redis://x", operation=op())
-
-
-# As the copy of another store
-
-
-def one(store, skill_id):
-    (found,) = [kept for page in store.export() for kept in page if kept.skill.id == skill_id]
-    return found
-
-
-def dump(spot):
-    name = f"{spot.prefix}-other:"
-    return {key.removeprefix(name) for key in spot.client.scan_iter(match=f"{name}*")}
-
-
-def test_a_skill_is_put_with_its_indexes_and_exactly_its_edges(spot, store, other):
-    save(store, bare("a", spot.clock, tags=["x"]), bare("b", spot.clock), bare("c", spot.clock))
-    store.add_edge(Edge(source="a", target="b", relation=Relation.COMPLEMENTS), operation=op())
-    store.add_edge(Edge(source="c", target="a", relation=Relation.DERIVES_FROM), operation=op())
-    for _ in range(2):
-        for skill_id in ("a", "b", "c"):
-            other.put_copy(one(store, skill_id), store.edges(skill_id), operation=op())
-        assert everything(other) == everything(store)
-    store.delete("b", operation=op())
-    store.save(draft(bare("a", spot.clock, tags=["y"])), expected_version=None, operation=op())
-    for _ in range(2):
-        other.remove_copy(["b"], operation=op())
-        other.put_copy(one(store, "a"), store.edges("a"), operation=op())
-        assert everything(other) == everything(store)
-    names = {"skill:a", "skill:c", "skill_index", "tags:y", "type_index:procedural", "edges:a", "edges:c"}
-    assert dump(spot) == names
-
-
-def test_a_copy_of_what_has_expired_is_removed_all_the_same(spot, store, other):
-    save(store, bare("a", spot.clock, tags=["x"], expires_at=spot.clock().replace(hour=13).isoformat()))
-    other.put_copy(one(store, "a"), [], operation=op())
-    spot.clock.advance(hours=2)
-    other.remove_copy(["a", "nobody"], operation=op())
-    assert dump(spot) == set()
-    assert other.count() == 0
-
-
-def test_readers_see_what_is_put_and_removed(spot, store, other):
-    save(store, skill("a"))
-    reader = spot.store(other.location)
-    other.put_copy(one(store, "a"), [], operation=op())
-    seen = reader.changes(0).version
-    other.put_copy(one(store, "a"), [], operation=op())
-    changes = reader.changes(seen)
-    assert [entry.id for entry in changes.entries] == ["a"]
-    other.remove_copy(["a"], operation=op())
-    assert reader.changes(changes.version).deleted == ["a"]
-    assert ids(reader.get_many(["a"])) == []

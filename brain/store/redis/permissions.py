@@ -4,7 +4,8 @@
 
 `rules` gives the whole line for any prefix. What `OPTIONAL` names is done without where it is forbidden: without INFO a
 server that is too old or a cluster shows by its first refusal; without CLIENT TRACKING every recall compares all
-documents; without SCAN the sets keep the ids of skills that expired before anybody noted them.
+documents; without SCAN the sets keep the ids of skills that expired before anybody noted them; with TTL and SISMEMBER
+`brain redis verify` looks at expiry and sets.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ CARRYING = ("multi", "exec", "eval", "evalsha")
 """Commands that carry the others out."""
 COMMANDS = (*READING, *SORTED, *WRITING, *CARRYING)
 """Commands that a store cannot do without."""
-OPTIONAL = ("info", "scan", "client|tracking", "hello")
+OPTIONAL = ("info", "scan", "client|tracking", "hello", "ttl", "sismember")
 """Commands that are done without where they are forbidden."""
 
 

@@ -327,28 +327,6 @@ class RedisStore:
     def waiting(self) -> Waiting:
         return Waiting(0, None)
 
-    # As the mirror of another store
-
-    def put_copy(self, kept: KeptSkill, edges: Sequence[Edge], *, operation: str) -> None:
-        """Makes one skill here what it is elsewhere: document, indexes, and exactly these edges (either direction).
-
-        An edge whose other end is not here yet is left out; it comes with that end. Doing it again changes nothing.
-        """
-
-        def work(unit: Unit) -> None:
-            moving.restore(unit, self._backend, self.namespace, [kept])
-            unit.unlink(kept.skill.id)
-            ends = unit.load(edge.target for edge in edges)
-            for edge in edges:
-                if ends[edge.target].is_there:
-                    unit.link(edge if edge.direction == "out" else _turned(edge))
-
-        self._write(work, operation, lambda _: None)
-
-    def remove_copy(self, skill_ids: Sequence[str], *, operation: str) -> None:
-        """Removes all that is kept of some skills, expired or not. Doing it again changes nothing."""
-        self._write(lambda unit: unit.remove(skill_ids, told=True), operation, lambda _: None)
-
     # Carrying out
 
     def _write(self, work: Callable[[Unit], T], operation: str, repeated: Callable[[str], T]) -> T:
@@ -400,8 +378,3 @@ def _place(edge: Edge) -> tuple[str, ...]:
     """Where an edge stands in a list: by relation, then by where it starts and ends, then by what it says."""
     ends = (edge.source, edge.target) if edge.direction == "out" else (edge.target, edge.source)
     return (edge.relation.value, *ends, repr(edge.metadata))
-
-
-def _turned(edge: Edge) -> Edge:
-    """An edge as seen from its source."""
-    return Edge(source=edge.target, target=edge.source, relation=edge.relation, metadata=edge.metadata)
