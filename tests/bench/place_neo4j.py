@@ -119,7 +119,7 @@ class Neo4jPlace(Place):
         return [raising(i + 1) for i in range(count)]
 
     def plain_rows(self, drafts: Sequence[Draft]) -> Any:
-        return [skill_row(Written.saved(draft, _as_saved(draft.skill))) for draft in drafts]
+        return [skill_row(Written.saved(draft, _as_saved(draft.skill)), lists=False) for draft in drafts]
 
     def plain_write(self, rows: Any) -> None:
         self._write(WRITE, rows=rows)

@@ -101,17 +101,17 @@ def test_feedback_is_one_statement(graph, effort):
     assert effort.of(lambda: graph.feedback("a", record(), ttl=True, operation=operation()))[0] == ["feedback"]
 
 
-def test_learning_something_new_is_three_statements(graph, effort):
+def test_learning_something_new_is_two_statements(graph, effort):
     save(graph, "a")
     seen = graph.changes(0).version
     names, _ = effort.of(lambda: graph.learn([order("b", seen=seen)], operation=operation()))
-    assert names == ["lock_to_learn", "write_skills", "whole_skills"]
+    assert names == ["lock_to_learn", "write_skills"]
 
 
 def test_many_new_skills_are_written_together(graph, effort):
     orders = [order(f"s{i}") for i in range(50)]
     names, _ = effort.of(lambda: graph.learn(orders, operation=operation()))
-    assert names == ["lock_to_learn", "write_skills", "whole_skills"]
+    assert names == ["lock_to_learn", "write_skills"]
 
 
 def test_without_a_mirror_no_write_asks_for_neighbours_or_an_outbox(graph, effort):
