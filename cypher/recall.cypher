@@ -6,7 +6,8 @@
 // the versions and gets no changes. `parts` of a skill is what its nodes must add up to.
 // The server shows a commit bit by bit: the new version before the indexes know what has it. `newest` says how many
 // skills and deletions must have it; until both indexes of skills show that many, the version is the one before. All of
-// that one is there, since the namespace's lock was held until it was.
+// that one is there, since the namespace's lock was held until it was. The index is named: planned anew in a large store,
+// the statement went through all skills of the namespace (160 ms at 10 000).
 // mode: read
 // try: :params {namespace: "default", ids: ["…"], since: 0, page: 2000, now: datetime()}
 OPTIONAL MATCH (n:Namespace {name: $namespace})
@@ -15,21 +16,21 @@ WITH n.store_id AS store_id, coalesce(n.version, 0) AS version, coalesce(n.compl
 WITH store_id, complete_since, CASE
     WHEN version = $since OR newest IS NULL THEN version
     WHEN newest[0] >= version AND newest[1] <= COUNT {
-      MATCH (s:Skill) WHERE s.namespace = $namespace AND s.changed = version
-      MATCH (same:Skill {namespace: $namespace, id: s.id})
+      MATCH (s:Skill) USING INDEX s:Skill(namespace, changed) WHERE s.namespace = $namespace AND s.changed = version
+      MATCH (same:Skill {namespace: $namespace, id: s.id}) USING INDEX same:Skill(namespace, id)
     } + COUNT { MATCH (d:Deletion) WHERE d.namespace = $namespace AND d.version = version } THEN version
     ELSE version - 1
   END AS version
 WITH store_id, version, complete_since,
   CASE WHEN $since > 0 AND $since >= complete_since AND $since < version THEN $since END AS since
 WITH store_id, version, complete_since, since, CASE WHEN since IS NULL THEN version ELSE coalesce(head(COLLECT {
-    MATCH (s:Skill)
+    MATCH (s:Skill) USING INDEX s:Skill(namespace, changed)
     WHERE s.namespace = $namespace AND s.changed > since AND s.changed <= version
     RETURN s.changed AS changed ORDER BY s.namespace, s.changed SKIP $page - 1 LIMIT 1
   }), version) END AS until
 RETURN store_id, version, complete_since, until,
   COLLECT {
-    MATCH (s:Skill)
+    MATCH (s:Skill) USING INDEX s:Skill(namespace, changed)
     WHERE s.namespace = $namespace AND s.changed > since AND s.changed <= until
       AND coalesce(s.expires_at > $now, s.expires_at IS NULL)
     MATCH (s)-[:HAS_SHAPE]->(h:Shape)
