@@ -159,19 +159,18 @@ def _content_only(*text: Any) -> list[Any]:
     return [word for word in _WORDS_OF(*text) if word.kind != WordClass.FUNCTION]
 
 
-def _nowhere(*told: Any) -> profile.Profile:
-    made = _PROFILE_OF(*told)
-    return replace(made, terms=tuple(replace(term, position=0.0) for term in made.terms))
+def _nowhere(*words: Any) -> tuple[Any, ...]:
+    return tuple(replace(term, position=0.0) for term in _TERMS_OF(*words))
 
 
-_WORDS_OF, _PROFILE_OF = profile.words_of, profile.profile_of
+_WORDS_OF, _TERMS_OF = profile.words_of, profile._terms_of
 
 COMBINED = Variant("combined")
 SEMANTIC = Variant("semantic alone", Policy(floor=0.0, least_names=10**6))
 ABLATIONS = (
     Variant("without pairs", changed={"PAIR_WEIGHT": 0.0}),
     Variant("without word classes", changed={"words_of": _one_class}),
-    Variant("without positions", changed={"profile_of": _nowhere}),
+    Variant("without positions", changed={"_terms_of": _nowhere}),
     Variant("without function words", changed={"words_of": _content_only}),
     Variant("without least_names", Policy(floor=0.0, least_names=0)),
 )
