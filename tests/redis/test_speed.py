@@ -26,7 +26,7 @@ def filled(redis_server):
     from tests.redis.conftest import Spot
 
     spot = Spot(redis_server)
-    with SyncBrain.open(spot.location, clock=spot.clock) as brain:
+    with SyncBrain.open(spot.location, clock=spot.clock, cache=False) as brain:
         for start in range(0, COUNT, 1_000):
             brain.skill_graph.save_skills(list(many(start, start + 1_000)))
     yield spot
@@ -46,7 +46,7 @@ def asking(i):
 @pytest.mark.timeout(600)
 def test_recall_is_fifty_times_faster_than_a_get_for_each_skill(filled, record_property):
     keys = [filled.keys.document(f"s{i:06}") for i in range(COUNT)]
-    with SyncBrain.open(filled.location, clock=filled.clock) as brain:
+    with SyncBrain.open(filled.location, clock=filled.clock, cache=False) as brain:
         opening = seconds(lambda: brain.recall(asking(0)))
         figures = [seconds(lambda i=i: brain.recall(asking(i))) for i in range(0, COUNT, 97)]
         gets = seconds(lambda: [filled.client.get(key) for key in keys])
@@ -68,7 +68,7 @@ def test_a_recall_after_which_nothing_changed_takes_three_round_trips_at_most(fi
         filled.client.execute_command("ACL", "SETUSER", name, "reset", ">secret", *allowed)
         request.addfinalizer(lambda: filled.client.acl_deluser(name))
         location = location.replace("://", f"://{name}:secret@")
-    with SyncBrain.open(location, clock=filled.clock) as brain:
+    with SyncBrain.open(location, clock=filled.clock, cache=False) as brain:
         brain.recall(asking(1))
         brain.recall(asking(1))
         before = wire.round_trips

@@ -1,7 +1,5 @@
 """Does a store go on when its connections are cut, as by a server that restarts? Through a proxy on loopback."""
 
-import contextlib
-import socket
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
@@ -10,24 +8,16 @@ import pytest
 from neo4j.auth_management import ExpiringAuth
 
 from brain.store.location import open_store
-from tests.faults.test_lost_commit import Proxy
+from tests.proxy import CommitThief
 from tests.store.samples import draft, operation, order, record, save
 
 pytestmark = pytest.mark.neo4j
 
 
-class Cutter(Proxy):
-    def cut_everything(self):
-        """Ends every connection at both ends, whatever is on its way."""
-        for end in self._open:
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-
-
 @pytest.fixture
 def proxy(neo4j_server):
     address = urlsplit(neo4j_server.uri)
-    found = Cutter(address.hostname, address.port)
+    found = CommitThief(address.hostname, address.port)
     yield found
     found.close()
 
