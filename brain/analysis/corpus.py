@@ -172,8 +172,7 @@ class Corpus:
             if part.lengths is not None:
                 part.lengths.exact = False
         for row in rows:
-            home = next(s for s in reversed(self.segments) if s.first <= row)
-            keys, _ = home.content_of(int(row) - home.first)
+            keys = self._content_of(int(row))
             for segment in self.segments:
                 here, places = segment.find(keys)
                 segment.documents[places[here]] -= 1
@@ -191,8 +190,7 @@ class Corpus:
         """The rarities of the content words of a text and of some rows."""
         keys = [np.array([key_of(t.stem) for t in words if t.count], np.uint64)]
         for row in rows:
-            home = next(s for s in reversed(self.segments) if s.first <= row)
-            keys.append(home.content_of(row - home.first)[0])
+            keys.append(self._content_of(row))
         every = distinct(np.concatenate(keys))
         containing = self._documents_with(every)
         return Rarities(self.documents, dict(zip(every.tolist(), containing.tolist(), strict=True)))
@@ -248,6 +246,11 @@ class Corpus:
         rarity = np.log(1 + self.documents / (segment.documents[segment.row_stems[words]] + 0.5))
         squares = (rarity * _FREQUENCY[segment.row_counts[words]]) ** 2
         return np.sqrt(np.bincount(np.repeat(np.arange(len(rows)), count), squares, minlength=len(rows)))
+
+    def _content_of(self, row: int) -> Array:
+        """The keys of the content words of one row."""
+        home = next(segment for segment in reversed(self.segments) if segment.first <= row)
+        return home.content_of(row - home.first)
 
     def _documents_with(self, keys: Array) -> Array:
         found = np.zeros(len(keys), np.int64)

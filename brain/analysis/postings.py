@@ -60,10 +60,10 @@ class Segment:
         """Sum of the weights of each row's terms, in parts."""
         return np.bincount(self.rows, self.weights, minlength=self.size).astype(np.int64)
 
-    def content_of(self, row: int) -> tuple[Array, Array]:
-        """Keys and counts of the content words of one row, counted from `first`."""
-        stems = slice(self.row_starts[row], self.row_starts[row + 1])
-        return self.keys[self.row_stems[stems]], self.row_counts[stems]
+    def content_of(self, row: int) -> Array:
+        """Keys of the content words of one row, counted from `first`."""
+        found: Array = self.keys[self.row_stems[self.row_starts[row] : self.row_starts[row + 1]]]
+        return found
 
 
 def ranges(starts: Array, lengths: Array) -> Array:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from brain.model.skill import Skill
+    from brain.store.values import Waiting
 
 WIDE = 120
 """Columns of the terminal from which name, domain and id of a skill stand beside each other."""
@@ -124,3 +125,8 @@ def _escape(character: str) -> str:
     if character in "\n\r\t":
         return repr(character)[1:-1]
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def waiting_data(waiting: Waiting) -> dict[str, Any]:
+    """What a mirror has not got yet, as data."""
+    return {"waiting": waiting.count, "since": waiting.since.isoformat() if waiting.since else None}

@@ -15,7 +15,7 @@ import typer
 from rich.text import Text
 
 from brain.cli.ending import NO
-from brain.cli.layout import moment, pairs, visible
+from brain.cli.layout import moment, pairs, visible, waiting_data
 from brain.cli.moving import ReportFile, ToNamespace, WithoutVectors, move
 from brain.cli.opening import opened_store
 from brain.cli.options import AsJson, Location, Namespace, Quiet
@@ -96,7 +96,7 @@ def link(
             waiting = place.waiting()
         finally:
             made.close()
-    data = {"mirror": made.location, "news": news, **_waiting_data(waiting)}
+    data = {"mirror": made.location, "news": news, **waiting_data(waiting)}
     said = "is the mirror from now on" if news else "was the mirror already"
     output.data(data, f"{made.location} {said}; {_waiting_text(waiting)}. brain redis sync delivers it.")
 
@@ -150,7 +150,7 @@ def status(
         "location": location,
         "namespace": namespace,
         "mirror": noted,
-        **_waiting_data(waiting),
+        **waiting_data(waiting),
         "answers": problem is None,
         "problem": problem,
     }
@@ -183,7 +183,7 @@ def sync(
         with output.progress("Delivering", place.waiting().count) as advance:
             done = linked.sync(advance)
         waiting = place.waiting()
-    data = {"mirror": linked.location, "delivered": done, **_waiting_data(waiting)}
+    data = {"mirror": linked.location, "delivered": done, **waiting_data(waiting)}
     output.data(data, f"{done} changes delivered to {linked.location}; {_waiting_text(waiting)}.")
 
 
@@ -231,7 +231,7 @@ def verify(
                         listed.append(found)
         waiting, differing = place.waiting(), sum(counts.values())
     rows = [{"id": d.skill_id, "kind": d.kind, "details": list(d.details)} for d in listed]
-    data = {"mirror": linked.location, **counts, "repaired": repair, "differences": rows, **_waiting_data(waiting)}
+    data = {"mirror": linked.location, **counts, "repaired": repair, "differences": rows, **waiting_data(waiting)}
     output.data(data, *(_shown(kind, counts[kind], listed) for kind in counts if counts[kind]))
     if not as_json:
         output.text(_verdict(differing, repair, waiting))
@@ -273,10 +273,6 @@ def _linked(store: str | None, namespace: str, mirror: str | None) -> Iterator[t
             yield place, linked
         finally:
             linked.close()
-
-
-def _waiting_data(waiting: Waiting) -> dict[str, Any]:
-    return {"waiting": waiting.count, "since": waiting.since.isoformat() if waiting.since else None}
 
 
 def _waiting_text(waiting: Waiting) -> str:

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from brain.cli.layout import moment, pairs, score, table, visible
+from brain.cli.layout import moment, pairs, score, table, visible, waiting_data
 from brain.cli.opening import opened, opened_store
 from brain.cli.options import AsJson, EmbedderName, Location, Namespace, Quiet
 from brain.cli.output import Output
@@ -16,7 +16,7 @@ from brain.errors import InputError
 
 if TYPE_CHECKING:
     from brain.store.base import Store
-    from brain.store.values import EmbeddingStamp, Migration, Waiting
+    from brain.store.values import EmbeddingStamp, Migration
 
 
 def stats(
@@ -34,7 +34,7 @@ def stats(
         "namespace": namespace,
         **summary,
         "embedding": {"model": stamp.model, "dimension": stamp.dimension, "text": stamp.text} if stamp else None,
-        "mirror": _mirror_data(mirror, waiting) if mirror else None,
+        "mirror": {"location": mirror, **waiting_data(waiting)} if mirror else None,
         "migrations": [_migration_data(migration) for migration in schema],
     }
     output.data(data, pairs(_totals(data, stamp, schema)))
@@ -138,11 +138,6 @@ def _totals(data: dict[str, Any], stamp: EmbeddingStamp | None, schema: list[Mig
         *_mirror_rows(data["mirror"]),
         ("schema", f"{latest}{', '.join(other) if other else 'up to date'}"),
     ]
-
-
-def _mirror_data(mirror: str, waiting: Waiting) -> dict[str, Any]:
-    since = waiting.since.isoformat() if waiting.since else None
-    return {"location": mirror, "waiting": waiting.count, "since": since}
 
 
 def _mirror_rows(mirror: dict[str, Any] | None) -> list[tuple[str, Any]]:

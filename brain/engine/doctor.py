@@ -245,13 +245,7 @@ def _without_snapshot(live: LiveIndex) -> bool:
 
 
 def _new_view(memory: SkillMemory) -> LiveIndex:
-    view = SkillMemory(
-        memory.store,
-        analyzer=memory.analyzer,
-        embedding=memory.embedding,
-        policy=memory.policy,
-        limits=memory.limits,
-    ).live
+    view = LiveIndex(memory.store, memory.policy, memory.dimension)
     view.refresh()
     return view
 

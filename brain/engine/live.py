@@ -54,14 +54,7 @@ class LiveIndex:
 
     def apply(self, changes: Changes, since: int) -> None:
         """Brings in what changed after version `since` and what came later, and analyses anew what has to be."""
-        while self.index.fits(changes):
-            self.index.apply(changes, since)
-            self._note_changed(len(changes.entries) + len(changes.deleted))
-            if not changes.more:
-                break
-            since = self.index.version
-            changes = self._store.changes(since)
-        else:
+        if not self._follow(changes, since):
             shown = self.index.store_id, self.index.version
             with self._filling:
                 if shown == (self.index.store_id, self.index.version):  # no other thread was quicker
@@ -92,9 +85,7 @@ class LiveIndex:
         if changes.stale or changes.store_id != image.store_id or image.notes.get("mark") not in self._store.marks():
             return False  # of another store, or of another history of this one
         self.index.show(image.store_id, image.version, table)
-        self.index.apply(changes, image.version)
-        self._catch_up()
-        return True
+        return self._follow(changes, image.version)
 
     def _fill(self) -> None:
         """Reads everything that recall needs; what is written meanwhile is caught up with."""
@@ -107,20 +98,25 @@ class LiveIndex:
             filling.table.vectors.prepare()
         self._tell_loading(len(filling.table), len(filling.table))
         self.index.show(changes.store_id, changes.version, filling.table, filling.unread)
-        self._catch_up()
         _give_back_memory()
         self._note_changed(len(self.index))
+        since = self.index.version
+        self._follow(self._store.changes(since), since)  # a store replaced meanwhile is begun anew at the next look
 
     def _tell_loading(self, done: int, total: int) -> None:
         if self._told_loading:
             self._told_loading(done, total)
 
-    def _catch_up(self) -> None:
-        """Brings in what changed since; a store that was replaced meanwhile is begun anew at the next look."""
-        while changes := self._store.changes(since := self.index.version):
-            if not self.index.fits(changes):
-                break
+    def _follow(self, changes: Changes, since: int) -> bool:
+        """Brings in what changed after version `since`, page by page; whether all of it fits the view."""
+        while self.index.fits(changes):
             self.index.apply(changes, since)
+            self._note_changed(len(changes.entries) + len(changes.deleted))
+            if not changes.more:
+                return True
+            since = self.index.version
+            changes = self._store.changes(since)
+        return False
 
     def _note_changed(self, count: int) -> None:
         if self._snapshots and count:

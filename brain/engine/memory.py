@@ -71,8 +71,8 @@ class SkillMemory:
     ) -> None:
         self.store, self.analyzer, self.embedding = store, analyzer, embedding
         self.policy, self.limits = policy, limits
-        dimension = embedding.stamp.dimension if embedding else None
-        self.live = LiveIndex(store, policy, dimension, snapshots=snapshots, loading=loading)
+        self.dimension = embedding.stamp.dimension if embedding else None
+        self.live = LiveIndex(store, policy, self.dimension, snapshots=snapshots, loading=loading)
         self._sweep_due: datetime | None = None
 
     @property

@@ -8,9 +8,9 @@ skills that they touch (edges: both ends; removals too) into the outbox if a mir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from brain.errors import SkillNotFoundError
 from brain.model.receipts import LearnOutcome
@@ -202,6 +202,40 @@ def all_of(skill_ids: Sequence[str], found: Sequence[Skill], namespace: str) -> 
         if skill_id not in there:
             raise SkillNotFoundError(skill_id, namespace)
     return list(found)
+
+
+class WithSkill(Protocol):
+    """What carries a skill: a draft, a kept skill, a row about to be written."""
+
+    @property
+    def skill(self) -> Skill: ...
+
+
+W = TypeVar("W", bound=WithSkill)
+
+
+def batches(skills: Iterable[W], most: int) -> Iterator[list[W]]:
+    """At most `most` at a time, no id twice in one: a second version is written after the first."""
+    batch: dict[str, W] = {}
+    for each in skills:
+        if each.skill.id in batch or len(batch) == most:
+            yield list(batch.values())
+            batch = {}
+        batch[each.skill.id] = each
+    if batch:
+        yield list(batch.values())
+
+
+def keys_taken_along(moved: Sequence[KeptSkill], held: Collection[str], now: datetime) -> dict[str, str]:
+    """Which moved skills take their dedup key along, by id: another's, that is `held`, stays with it, and a live one's
+    goes before an expired one's.
+    """
+    taken, found = set(held), dict[str, str]()
+    for kept in sorted(moved, key=lambda kept: kept.skill.has_expired(now)):
+        if kept.dedup_key is not None and kept.dedup_key not in taken:
+            taken.add(kept.dedup_key)
+            found[kept.skill.id] = kept.dedup_key
+    return found
 
 
 def count_use(skill: Skill, success: bool, now: datetime, ttl: bool, record: SkillTransferRecord | None = None) -> None:

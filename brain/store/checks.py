@@ -61,16 +61,20 @@ class Check:
 
 
 class Inspection(Protocol):
-    """The statements of a namespace inside one transaction."""
-
-    def rows(self, name: str, ids: Sequence[str]) -> Rows:
-        """What a statement gives."""
+    """A namespace inside one transaction."""
 
     def rewrite(self, ids: Sequence[str]) -> None:
         """Writes these skills anew, but for those that have expired or cannot be read."""
 
     def unreadable(self, ids: Sequence[str]) -> Collection[str]:
         """Those of some skills that are stored, expired or not, and cannot be read."""
+
+
+class StatementInspection(Inspection, Protocol):
+    """One whose checks stand in statements too."""
+
+    def rows(self, name: str, ids: Sequence[str]) -> Rows:
+        """What a statement gives."""
 
 
 class Ward(Protocol):
@@ -123,10 +127,10 @@ def _from_statement(ward: Ward) -> Callable[[Statement], Check]:
         name = statement.name.removeprefix("check_")
         mending = ward.statements.get(f"mend_{name}")
 
-        def look(inspection: Inspection, ids: Sequence[str]) -> Rows:
+        def look(inspection: StatementInspection, ids: Sequence[str]) -> Rows:
             return inspection.rows(statement.name, ids)
 
-        def mend(inspection: Inspection, ids: Sequence[str]) -> None:
+        def mend(inspection: StatementInspection, ids: Sequence[str]) -> None:
             if mending:
                 inspection.rows(mending.name, ids)
             else:

@@ -51,10 +51,10 @@ def read_document(
     JSON text.
     """
     try:
-        data = _loaded(document)
-        history = [*data.get("transfer_history", ()), *_loaded(f"[{','.join(transfers)}]")][-TRANSFER_HISTORY_LENGTH:]
-        if not any(map(_SURROGATE.search, (document, *transfers))):
-            history = list(map(_transfer, history))
+        data = read_json(document)
+        history = [*data.get("transfer_history", ()), *read_json(f"[{','.join(transfers)}]")][-TRANSFER_HISTORY_LENGTH:]
+        if not any(map(has_surrogates, (document, *transfers))):
+            history = list(map(read_transfer, history))
         data["transfer_history"] = history
         return Skill.from_dict({**data, **later, "id": skill_id, "namespace": namespace})
     except _DAMAGE as error:
@@ -110,11 +110,16 @@ def _refused(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number")
 
 
-def _loaded(text: str) -> Any:
-    return json.loads(text, parse_constant=_refused)
+read_json = json.JSONDecoder(parse_constant=_refused).decode
+"""A JSON text, in which no constant such as NaN stands for a number. Raises `ValueError`."""
 
 
-def _transfer(item: Any) -> SkillTransferRecord:
+def has_surrogates(text: str) -> bool:
+    """Whether a JSON text may hold half a character, which a record refuses."""
+    return _SURROGATE.search(text) is not None
+
+
+def read_transfer(item: Any) -> SkillTransferRecord:
     """One application. Validating a hundred of them takes far longer than reading the rest of their skill, and what
     JSON without surrogates gave needs little of it: only what has unknown fields is looked at closely. The others are
     made as unpickling makes them, in a fifth of the time of `model_construct`.

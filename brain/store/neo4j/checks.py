@@ -33,11 +33,11 @@ class Inspection:
 
     def __init__(self, store: Neo4jStore, tx: Transaction, lock: Lock = _READ_ONLY) -> None:
         self._tx, self._lock, self.location = tx, lock, store.location
-        self.skills = Skills(tx, store.namespace, store.location, store.clock())
+        self.skills = store._skills(tx)
         self.all_skills = Skills(tx, store.namespace, store.location, BEFORE_ALL)
 
     def rows(self, name: str, ids: Sequence[str]) -> Rows:
-        """See `brain.store.checks.Inspection`."""
+        """See `brain.store.checks.StatementInspection`."""
         given: Row = {"ids": list(ids), "size": FOUND_AT_ONCE, "history": TRANSFER_HISTORY_LENGTH}
         wanted = Neo4jWard.statements[name].parameters & given.keys()
         rows = self._tx.rows(name, **{key: given[key] for key in wanted})
@@ -113,7 +113,7 @@ class Neo4jWard:
         operation = uuid.uuid4().hex
 
         def locked(tx: Transaction) -> Rows:
-            lock, _ = Skills(tx, self._store.namespace, self._store.location, self._store.clock()).lock(operation)
+            lock, _ = self._store._skills(tx).lock(operation)
             return work(Inspection(self._store, tx, lock))
 
         return self._connection.write(locked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from brain.store.base import keys_taken_along
 from brain.store.neo4j.connection import Row
 from brain.store.neo4j.rows import Written, read_trace
 from brain.store.neo4j.skills import Lock, Skills, Stored
@@ -50,13 +51,7 @@ def _dedup_keys(skills: Skills, moved: Sequence[KeptSkill]) -> dict[str, str]:
             held.add(row["key"])
         else:
             skills.tx.rows("clear_dedup_key", id=row["id"])
-    found: dict[str, str] = {}
-    for k in sorted(wanted, key=lambda k: k.skill.has_expired(skills.now)):
-        assert k.dedup_key is not None
-        if k.dedup_key not in held:
-            held.add(k.dedup_key)
-            found[k.skill.id] = k.dedup_key
-    return found
+    return keys_taken_along(wanted, held, skills.now)
 
 
 def _traces(row: Row) -> tuple[SeenTrace, ...]:

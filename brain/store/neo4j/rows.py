@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 from brain.errors import BrainError
 from brain.model.context import Shape
@@ -16,6 +15,7 @@ from brain.model.record import Record
 from brain.model.skill import Skill, SkillTransferRecord
 from brain.model.text import digest, parse_time
 from brain.store.base import CONFIDENCE_UNITS
+from brain.store.documents import has_surrogates, read_json, read_transfer
 from brain.store.values import Draft, KeptSkill, Observation, SeenTrace
 
 log = logging.getLogger(__name__)
@@ -30,8 +30,6 @@ _SKILL_FIELDS = (
     "transfer_successes namespace version".split()
 )
 _JSON_FIELDS = frozenset({"source_context", "parameters", "target_context", "adaptations"})
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_TRANSFER_TYPES = {"target_context": dict, "success": bool, "confidence": float, "adaptations": dict, "timestamp": str}
 _LISTS = {"HAS_STEP": "procedure", "REQUIRES": "preconditions", "ENSURES": "postconditions"}
 _OWN = {
     "HAS_STEP": {"id", "timestamp"},
@@ -82,18 +80,6 @@ class Written:
     def restored(cls, kept: KeptSkill, skill: Skill, dedup_key: str | None) -> Written:
         """What was kept, as `skill`."""
         return cls(skill, kept.profile, kept.terms, kept.vector, dedup_key, traces=kept.traces)
-
-
-def batches(skills: Sequence[Written]) -> Iterator[list[Written]]:
-    """At most `WRITE_BATCH` skills at a time, none twice in one: a second version is written after the first."""
-    batch: dict[str, Written] = {}
-    for written in skills:
-        if written.skill.id in batch or len(batch) == WRITE_BATCH:
-            yield list(batch.values())
-            batch = {}
-        batch[written.skill.id] = written
-    if batch:
-        yield list(batch.values())
 
 
 def skill_row(written: Written, *, lists: bool) -> Properties:
@@ -222,18 +208,10 @@ def _sorted_nodes(nodes: Sequence[tuple[str, Any, Properties]]) -> dict[str, lis
 
 
 def _transfer(node: Properties) -> SkillTransferRecord:
-    """One application. Validating a hundred of them takes ten times as long as reading the rest of their skill, and
-    what a graph gave needs little of it: only what has unknown fields or other types is looked at closely.
-    """
     fields = _fields(node, own={"id", "number"})
-    if _SURROGATE.search(node["target_context"] + node["adaptations"]) or not _is_transfer(fields):
+    if has_surrogates(node["target_context"] + node["adaptations"]):
         return SkillTransferRecord.from_dict(fields)
-    return SkillTransferRecord.model_construct(**{**fields, "timestamp": parse_time(fields["timestamp"])})
-
-
-def _is_transfer(fields: Properties) -> bool:
-    types = {name: type(value) for name, value in fields.items()}
-    return types == _TRANSFER_TYPES and 0.0 <= fields["confidence"] <= 1.0
+    return read_transfer(fields)
 
 
 def _properties(record: Record) -> Properties:
@@ -245,9 +223,9 @@ def _properties(record: Record) -> Properties:
 def _fields(properties: Properties, own: Collection[str] = ()) -> Properties:
     """The reverse of `_properties`, without the graph's `own` ones; a field of the record may bear their name."""
     known = {k: v for k, v in properties.items() if k != "extra" and k not in own}
-    data = {k: _decode(v) if k in _JSON_FIELDS else v for k, v in known.items()}
+    data = {k: read_json(v) if k in _JSON_FIELDS else v for k, v in known.items()}
     extra = properties.get("extra")
-    return {**data, **_decode(extra)} if extra else data
+    return {**data, **read_json(extra)} if extra else data
 
 
 def _transfer_row(record: SkillTransferRecord, prefix: str, number: int) -> Properties:
@@ -275,10 +253,3 @@ def _extra(record: Record) -> str | None:
 
 def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a number")
-
-
-_decode = json.JSONDecoder(parse_constant=_refused).decode

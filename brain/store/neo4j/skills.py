@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from brain.model.relations import Edge
 from brain.model.skill import Skill
-from brain.store.base import all_of, is_stale
+from brain.store.base import all_of, batches, is_stale
 from brain.store.documents import read_entries
 from brain.store.neo4j.connection import Row, TornReadError, Transaction
-from brain.store.neo4j.rows import Written, batches, is_torn, operation_key, read_shape, read_skill, skill_row
+from brain.store.neo4j.rows import WRITE_BATCH, Written, is_torn, operation_key, read_shape, read_skill, skill_row
 from brain.store.values import CHANGES_PAGE, Changes, RecallEntry
 
 OPERATIONS_KEPT, OPERATION_LISTS = 64, 16
@@ -140,7 +140,7 @@ class Skills:
 
     def write(self, skills: Sequence[Written], stored: dict[str, Stored], lock: Lock) -> None:
         """Writes whole skills in place of what is `stored`, which is kept up to date; the mirror is told."""
-        for batch in batches(skills):
+        for batch in batches(skills, WRITE_BATCH):
             there = {w.skill.id: stored[w.skill.id] for w in batch if w.skill.id in stored}
             self.remove([skill_id for skill_id, found in there.items() if not found.live], lock)
             live = [skill_id for skill_id, found in there.items() if found.live]

@@ -16,7 +16,7 @@ from brain.model.text import digest, parse_time
 from brain.store.base import MARKS_KEPT, PAGE, Clock, mean_confidence
 from brain.store.documents import read_edge, read_edges, read_entries
 from brain.store.location import without_password
-from brain.store.neo4j import moving
+from brain.store.neo4j import moving, vectors
 from brain.store.neo4j.connection import Connection, Transaction
 from brain.store.neo4j.learning import Learning
 from brain.store.neo4j.rows import Written, as_list, read_shape, transfer_domains, transfer_properties
@@ -275,25 +275,14 @@ class Neo4jStore:
         self._set("set_vectors", values, operation)
 
     def make_vector_index(self, progress: Callable[[int], Any] | None = None) -> int:
-        """Keeps vectors as lists too from now on, makes those of stored skills, and a vector index on them; how many.
-
-        Learning takes several times as long with it. Raises `StoreError` where no vectors are stored.
-        """
+        """See `brain.store.neo4j.vectors.make_index`. From now on this store keeps lists too."""
         stamp = self.embedding_stamp()
         if stamp is None:
             raise StoreError(
                 f"{self.location} holds no vectors. Run `brain reembed --embedder MODEL` first.", self.location
             )
-        self._connection.write(lambda tx: tx.rows("keep_lists", dimension=stamp.dimension))
-        self._lists, made = stamp.dimension, 0
-        for page in self.entries(PAGE, vectors=True):
-            rows = [{"id": e.id, "vector": e.vector, "embedding": as_list(e.vector)} for e in page if e.vector]
-            self._connection.write(lambda tx, rows=rows: tx.rows("set_lists", rows=rows))  # type: ignore[misc]
-            made += len(rows)
-            if progress:
-                progress(len(page))
-        self._connection.schema(self._connection.statement("vector_index").filled(dimension=str(stamp.dimension)))
-        return made
+        self._lists = stamp.dimension
+        return vectors.make_index(self._connection, stamp.dimension, self.entries(PAGE, vectors=True), progress)
 
     # Moving
 

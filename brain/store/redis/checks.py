@@ -42,10 +42,6 @@ class Inspection:
         found = self.reader.stored(ids).values()
         return [stored.skill_id for stored in found if stored.is_there and not stored.skill]
 
-    def rows(self, name: str, ids: Sequence[str]) -> Rows:
-        """There are no statements."""
-        raise NotImplementedError(name)
-
     def rewrite(self, ids: Sequence[str]) -> None:
         """See `brain.store.checks.Inspection`. What belongs to no document is removed."""
 

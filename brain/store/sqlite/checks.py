@@ -45,7 +45,7 @@ class Inspection:
         self.all_skills = Skills(self._connection, self._namespace, self.location, lambda: BEFORE_ALL)
 
     def rows(self, name: str, ids: Sequence[str]) -> Rows:
-        """See `brain.store.checks.Inspection`."""
+        """See `brain.store.checks.StatementInspection`."""
         if name.startswith("mend_"):
             self.skills.make_namespace()
         given = {

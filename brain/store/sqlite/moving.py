@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 
 from brain.model.relations import Edge
-from brain.store.sqlite.rows import Written, expiry, seen_trace, trace_row
-from brain.store.sqlite.skills import Skills, batches
+from brain.store.base import batches, keys_taken_along
+from brain.store.sqlite.rows import Written, seen_trace, time, trace_row
+from brain.store.sqlite.skills import WRITE_BATCH, Skills
 from brain.store.values import KeptSkill, SeenTrace
 
 
@@ -28,7 +29,7 @@ def kept(skills: Skills, skill_ids: Sequence[str]) -> list[KeptSkill]:
 def restore(skills: Skills, moved: Sequence[KeptSkill]) -> None:
     """See `Store.restore`."""
     version, keys = skills.raise_version(), _dedup_keys(skills, moved)
-    for batch in batches(moved):
+    for batch in batches(moved, WRITE_BATCH):
         stored = skills.stored([k.skill.id for k in batch])
         skills.write([Written.restored(k, keys.get(k.skill.id)) for k in batch], stored, version)
     skills.run_many("clear_traces", ({"id": k.skill.id} for k in moved))
@@ -55,10 +56,4 @@ def _dedup_keys(skills: Skills, moved: Sequence[KeptSkill]) -> dict[str, str]:
     listed = json.dumps([k.dedup_key for k in wanted])
     skills.run("give_up_dedup_keys", dedup_keys=listed, now=now, ids=json.dumps([k.skill.id for k in moved]))
     held = {row[0] for row in skills.run("held_dedup_keys", dedup_keys=listed)}
-    found: dict[str, str] = {}
-    for k in sorted(wanted, key=lambda k: (expires := expiry(k.skill)) is not None and expires <= now):
-        assert k.dedup_key is not None
-        if k.dedup_key not in held:
-            held.add(k.dedup_key)
-            found[k.skill.id] = k.dedup_key
-    return found
+    return keys_taken_along(wanted, held, time(now))

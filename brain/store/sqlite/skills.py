@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from brain.model.relations import Edge, Relation
 from brain.model.skill import TRANSFER_HISTORY_LENGTH, Skill, SkillTransferRecord
@@ -35,16 +35,6 @@ class Stored(NamedTuple):
     number: int
     version: int
     live: bool
-
-
-class WithSkill(Protocol):
-    """What carries a skill: a draft, a kept skill."""
-
-    @property
-    def skill(self) -> Skill: ...
-
-
-W = TypeVar("W", bound=WithSkill)
 
 
 class Skills:
@@ -206,15 +196,3 @@ class Skills:
         deleted = [row[0] for row in self.run("deletions_between", since=since, until=until)]
         entries = read_entries(rows, read_shape, self._location)
         return Changes(store_id, until, entries, deleted, more=until < version)
-
-
-def batches(skills: Iterable[W]) -> Iterator[list[W]]:
-    """At most `WRITE_BATCH` at a time, no id twice in one: a second version is written after the first."""
-    batch: dict[str, W] = {}
-    for each in skills:
-        if each.skill.id in batch or len(batch) == WRITE_BATCH:
-            yield list(batch.values())
-            batch = {}
-        batch[each.skill.id] = each
-    if batch:
-        yield list(batch.values())

@@ -10,14 +10,14 @@ from brain.errors import ConflictError, StoreUnavailableError
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill, SkillTransferRecord, utc_now
 from brain.store import migrations
-from brain.store.base import MARKS_KEPT, PAGE, Clock, count_use, mean_confidence
+from brain.store.base import MARKS_KEPT, PAGE, Clock, batches, count_use, mean_confidence
 from brain.store.documents import read_edge, read_edges, read_entries
 from brain.store.migrations import MigrationFile
 from brain.store.sqlite import moving
 from brain.store.sqlite.connection import Connection, Row
 from brain.store.sqlite.learning import Learning
 from brain.store.sqlite.rows import Columns, Written, microseconds, read_shape, time
-from brain.store.sqlite.skills import Skills, Stored, batches
+from brain.store.sqlite.skills import WRITE_BATCH, Skills, Stored
 from brain.store.statements import data_folder
 from brain.store.values import (
     Changes,
@@ -122,7 +122,7 @@ class SqliteStore:
     def save_many(self, drafts: Sequence[Draft], *, operation: str) -> None:
         with self._connection.transaction("write"):
             version = self._skills.raise_version()
-            for batch in batches(drafts):
+            for batch in batches(drafts, WRITE_BATCH):
                 stored = self._skills.stored([draft.skill.id for draft in batch])
                 written = [Written.saved(d, (_live_version(stored.get(d.skill.id)) or 0) + 1) for d in batch]
                 self._skills.write(written, stored, version)
