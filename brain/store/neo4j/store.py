@@ -334,7 +334,11 @@ class Neo4jStore:
 
     def outbox(self, limit: int) -> list[OutboxEntry]:
         rows = self._connection.ask(lambda tx: tx.rows("outbox", size=limit))
-        return [OutboxEntry(row["number"], row["skill_id"], parse_time(row["noted_at"].to_native())) for row in rows]
+        return [  # an entry that is taken out meanwhile may still have the number that stands in the index, and no more
+            OutboxEntry(row["number"], row["skill_id"], parse_time(row["noted_at"].to_native()))
+            for row in rows
+            if row["skill_id"] and row["noted_at"]
+        ]
 
     def delivered(self, number: int, *, operation: str) -> None:
         def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> None:
