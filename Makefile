@@ -44,7 +44,7 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
-	$(INSTALL) --editable '.[dev,fast,models]'
+	$(INSTALL) --editable '.[dev,models,notebooks]'
 	touch $@
 
 $(VENV)/bin/python:

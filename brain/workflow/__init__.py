@@ -1,0 +1,1 @@
+"""What runs a YAML workflow? Loading and checking the file, templates, agents, the run."""
