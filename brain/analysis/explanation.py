@@ -41,6 +41,8 @@ _CACHED_STEPS = 1_024
 _LONGEST_QUOTE = 60
 _NORMAL_975 = 1.959964  # the normal quantile of a two-sided 95 % interval
 _CLOSENESS = ((0.9, "almost the same"), (0.5, "a similar"), (0.2, "a loosely similar"))
+_ONE_WORD = 0.2
+"""A reason that rests on one shared word alone claims no more closeness than this, however rare the word is."""
 
 
 @dataclass(frozen=True)
@@ -187,8 +189,10 @@ def confidence_interval(successes: int, count: int) -> list[float] | None:
 
 def _likeness(semantic: float, found: Mapping[str, Any], content: Collection[str]) -> str:
     """How near skill and task are by their measure, with what shows it best."""
-    close = next((words for least, words in _CLOSENESS if semantic >= least), "")
     telling = [word["word"] for word in found["words"] if word["word"] in content][:3]
+    if found["measure"] == "topic" and len(telling) == 1 and len(found["measures"]) == 1:
+        semantic = min(semantic, _ONE_WORD)
+    close = next((words for least, words in _CLOSENESS if semantic >= least), "")
     if found["measure"] == "procedure":
         told = f"goes about it in {close} way" if close else "has little of its way of working in common with the task"
         if found["steps"]:

@@ -1,4 +1,4 @@
-"""What is in the graph? `brain skills`, `brain show`, `brain related`, `brain link`."""
+"""What is in the graph? `brain skills`, `brain show`, `brain related`, `brain link`, `brain delete`."""
 
 from __future__ import annotations
 
@@ -30,22 +30,40 @@ SHOWN_TRANSFERS = 10
 
 def skills(
     tag: Annotated[str | None, typer.Option("--tag", metavar="TEXT", help="Only skills with exactly this tag.")] = None,
+    words: Annotated[
+        str | None,
+        typer.Option(
+            "--filter", metavar="WORDS", help="Only skills with all these words in name, id, domain or tags, in any case."
+        ),
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            "--sort",
+            metavar="FIELD",
+            help="By id (the default), name, domain, tags or expires_at, or with the largest first by confidence, "
+            "usage_count, success_rate, transfer_count or updated_at.",
+        ),
+    ] = None,
+    reverse: Annotated[bool, typer.Option("--reverse", metavar="", help="The other way round.")] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=0, metavar="N", help="How many at most.")] = None,
     store: Location = None,
     namespace: Namespace = "default",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """List the stored skills, by id."""
+    """List the stored skills."""
     output = Output(as_json, quiet)
     with opened(store, namespace) as memory:
         found = islice(memory.brain.iter_skills(tag), limit)
+        if order is not None or words or reverse:
+            found = _in_order(memory, order or "id", reverse, words or "", tag, limit)
         if as_json:
             output.stream(skill.to_dict() for skill in found)
             return
         first = next(found, None)
         if first is None:
-            output.notice("No skills." if tag is None else "No skill has this tag.")
+            output.notice("No skills." if tag is None and not words else "No skill is like that.")
             return
         _print_listing(output, chain([first], found))
 
@@ -131,11 +149,35 @@ def link(
     Output(as_json, quiet).data(edge, f"{source} {relation} {target}")
 
 
+def delete(
+    skill_id: SkillId,
+    store: Location = None,
+    namespace: Namespace = "default",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Remove one skill with its steps, history and edges, for good."""
+    with opened(store, namespace) as memory:
+        skill = _found(memory.brain, skill_id)
+        deleted = memory.brain.skill_graph.delete_skill(skill_id)
+    Output(as_json, quiet).data({"id": skill_id, "deleted": deleted}, f"{visible(skill.name)!r} was deleted.")
+
+
 def _found(brain: SyncBrain, skill_id: str) -> Skill:
     skill = brain.get_skill(skill_id)
     if skill is None:
         raise SkillNotFoundError(skill_id, brain.namespace)
     return skill
+
+
+def _in_order(
+    memory: Opened, order: str, reverse: bool, words: str, tag: str | None, limit: int | None
+) -> Iterator[Skill]:
+    """Whole skills as `Brain.listing` orders them."""
+    descending = known_order(order).starts_descending != reverse
+    found = memory.brain.listing(order, descending=descending, text=words, tag=tag, limit=limit).rows
+    for start in range(0, len(found), SCREENFUL):
+        yield from memory.store.get_many([row.id for row in found[start : start + SCREENFUL]])
 
 
 def _print_listing(output: Output, found: Iterator[Skill]) -> None:

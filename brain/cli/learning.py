@@ -66,9 +66,10 @@ def learn(
 def feedback(
     skill_id: SkillId,
     success: Annotated[
-        bool | None,
-        typer.Option("--success/--failure", metavar="", help="Whether the skill worked. One of the two is needed."),
-    ] = None,
+        bool,
+        typer.Option("--success", metavar="", help="The skill worked. This or --failure is needed."),
+    ] = False,
+    failure: Annotated[bool, typer.Option("--failure", metavar="", help="The skill did not work.")] = False,
     domain: Annotated[str, typer.Option("--domain", metavar="TEXT", help="Domain it was applied in.")] = "",
     task: Annotated[str, typer.Option("--task", metavar="TEXT", help="Task it was applied to.")] = "",
     adaptations: Annotated[
@@ -82,8 +83,8 @@ def feedback(
 ) -> None:
     """Say how a recalled skill did; its confidence, history and expiry move."""
     output = Output(as_json, quiet)
-    if success is None:
-        raise InputError("Say how it went: --success or --failure.")
+    if success == failure:
+        raise InputError("Say how it went: either --success or --failure.")
     changed = as_object(parse_json(adaptations, "--adaptations"), "--adaptations") if adaptations is not None else {}
     with opened(store, namespace) as memory:
         receipt = memory.brain.feedback(skill_id, {"domain": domain, "task": task}, success, changed)

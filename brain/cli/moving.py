@@ -68,7 +68,7 @@ def move(
 
     examples: dict[tuple[str, str], list[Skipped]] = {}
     with (
-        opened_store(source, namespace) as here,
+        opened_store(source, namespace, existing=True) as here,
         opened_store(target, to_namespace or namespace) as there,
         _written_to(report) as write,
         output.progress("Copying", here.count()) as advance,

@@ -26,14 +26,16 @@ class Opened:
 
 
 @contextmanager
-def opened_store(location: str | None, namespace: str) -> Iterator[Store]:
-    """The store at `location`, without touching its schema."""
+def opened_store(location: str | None, namespace: str, *, existing: bool = False) -> Iterator[Store]:
+    """The store at `location`, without touching its schema. An `existing` one is not made where there is none."""
     from brain.engine.memory import check_identifier
-    from brain.store.location import open_store
+    from brain.store.location import is_missing, open_store
 
     check_identifier(namespace, "namespace")
     if location == "":
         raise LocationError("The location is empty. Give one such as sqlite:///skills.db, or leave --store out.")
+    if existing and location and is_missing(location):
+        raise LocationError(f"There is nothing at {location}. Check the path.", location)
     store = open_store(location or default_location(), namespace=namespace)
     try:
         yield store

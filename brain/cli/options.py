@@ -19,8 +19,8 @@ Location = Annotated[
         "--store",
         envvar=STORE_VARIABLE,
         metavar="LOCATION",
-        help="Where the skills are kept: sqlite:///skills.db, neo4j://user:password@host:7687. "
-        "By default a file in the user's data folder.",
+        help="Where the skills are kept: sqlite:///skills.db, neo4j://user:password@host:7687, "
+        "redis://host:6379/0. By default a file in the user's data folder.",
         rich_help_panel=_PANEL,
     ),
 ]

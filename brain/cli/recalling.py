@@ -64,6 +64,8 @@ def recall(
     with opened(store, namespace, embedder, loading=output.loading) as memory:
         mention_unused_vectors(memory, embedder, output)
         found = memory.brain.recall(wanted, top_k, min_score)
+        if not found and not memory.brain.get_skill_summary()["total_skills"]:
+            output.notice(f"There are no skills at {memory.brain.location} yet; brain learn makes some.")
     _print(output, found, explain)
 
 

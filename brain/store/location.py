@@ -40,12 +40,25 @@ def open_store(location: str, *, namespace: str, clock: Clock = utc_now, auth: A
 
         return SqliteStore(_sqlite_path(location, rest), without_password(location), namespace, utc_clock)
     if scheme in REDIS_SCHEMES:
-        from brain.store.redis import of_location
-
+        try:
+            from brain.store.redis import of_location
+        except ImportError as error:
+            raise LocationError(
+                f'{without_password(location)} needs the client library of Redis: pip install "brain[redis]".', location
+            ) from error
         return of_location(location, namespace, utc_clock, auth)
     from brain.store.neo4j.store import Neo4jStore
 
     return Neo4jStore(location, namespace, utc_clock, auth)
+
+
+def is_missing(location: str) -> bool:
+    """Whether a location names an SQLite file that is not there; what a server holds is not asked."""
+    scheme, _, rest = location.partition("://")
+    if scheme != "sqlite":
+        return False
+    path = _sqlite_path(location, rest)
+    return path != ":memory:" and not Path(path).exists()
 
 
 def without_password(location: str) -> str:
@@ -59,8 +72,8 @@ def without_password(location: str) -> str:
 
 def _sqlite_path(location: str, rest: str) -> str:
     """The path behind the third slash, as it stands: nothing in it is an escape, a fragment or an option."""
-    if rest == ":memory:":
-        return rest
+    if rest in (":memory:", "/:memory:"):
+        return ":memory:"
     path = rest.removeprefix("/")
     if path == rest or not path.strip("/ "):
         raise LocationError(f"{location!r} names no file. Three slashes and a path: {_EXAMPLES}.", location)

@@ -17,6 +17,15 @@ from tests.contract.raw import raw
 from tests.contract.samples import bread, ids, plain, skill
 
 
+@pytest.mark.parametrize("location", ["sqlite://:memory:", "sqlite:///:memory:"])
+def test_both_spellings_of_memory_make_no_file(location, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with SyncBrain.open(location) as brain:
+        brain.skill_graph.save_skill(skill("a"))
+        assert len(brain.get_skills()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_skills_are_there_at_the_next_opening(place, clock):
     with place.open(clock=clock) as brain:
         learned = brain.learn(**bread())

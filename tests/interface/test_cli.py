@@ -138,7 +138,7 @@ def test_every_command_and_every_option_has_help(command):
 
 def test_the_commands_are_those_of_the_guide():
     assert set(get_command(app).commands) == set(
-        "demo learn recall why feedback skills show related link sweep stats "
+        "demo learn recall why feedback skills show related link delete sweep stats "
         "doctor migrate reembed copy redis neo4j".split()
     )
 
@@ -441,6 +441,29 @@ def test_feedback_is_recorded(learn, data, run):
     assert receipt["skill"]["transfer_history"][0]["adaptations"] == {"sugar": [1, "a"]}
     shown = run("feedback", skill["id"], "--failure", "--task", "bake a cake")
     assert shown.exit_code == 0 and "The failure was recorded" in shown.stdout and "1/2" in shown.stdout
+
+
+def test_feedback_that_says_both_ways_records_nothing(learn, data, run):
+    skill = learn()["skill"]
+    refused(run("feedback", skill["id"], "--success", "--failure"), "either --success or --failure")
+    assert data("show", skill["id"])["skill"]["transfer_count"] == 0
+
+
+def test_a_skill_is_deleted(learn, data, run):
+    skill = learn()["skill"]
+    assert data("delete", skill["id"]) == {"id": skill["id"], "deleted": True}
+    refused(run("delete", skill["id"]), "No skill", code=1)
+
+
+def test_copying_from_a_mistyped_place_makes_nothing(run, tmp_path):
+    refused(run("copy", f"sqlite:///{tmp_path}/typo.db", f"sqlite:///{tmp_path}/out.db"), "There is nothing at")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_recall_from_an_empty_store_says_so(run, location):
+    result = run("recall", "bake a loaf")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "There are no skills" in result.stderr
 
 
 def test_feedback_on_an_unknown_skill_exits_1(run):

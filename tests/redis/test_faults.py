@@ -211,3 +211,12 @@ def test_a_restarted_redis_is_found_again(tmp_path):
             assert [entry.id for entry in store.changes(version).entries] == ["b"]
         finally:
             again.stop()
+
+
+def test_a_server_that_does_not_speak_tls_is_given_up_soon_with_the_remedy(redis_server, monkeypatch, clock):
+    monkeypatch.setattr("brain.store.redis.connection._RETRY_SECONDS", 0.5)
+    location = f"{redis_server.url.replace('redis://', 'rediss://')}/0?socket_timeout=1"
+    begun = time.monotonic()
+    with pytest.raises(StoreUnavailableError, match="write redis:// for rediss://"):
+        SyncBrain.open(location, clock=clock, cache=False)
+    assert time.monotonic() - begun < 10

@@ -174,6 +174,13 @@ def test_the_same_task_with_its_own_steps_needs_no_adaptation(taught):
     assert taught().recall(context)[0].adaptations == {}
 
 
+def test_one_shared_word_claims_little(taught):
+    brain = taught()
+    (found,) = brain.recall({"task": "bake a cake"}, min_score=0.0)
+    assert found.semantic_score > 0.5
+    assert "a loosely similar thing (both speak of bake)" in found.reasoning
+
+
 def test_the_reason_is_one_sentence_of_words_as_they_stand_in_the_task(taught):
     brain = taught()
     sentence = brain.recall(INVOICES, min_score=0.0)[0].reasoning

@@ -29,6 +29,8 @@ COMPARED_AT_A_TIME = 500
 """Documents whose digests one call of a script compares: the server does nothing else meanwhile."""
 
 _RETRIES, _FIRST_PAUSE, _LONGEST_PAUSE = 6, 0.02, 1.0
+_RETRY_SECONDS = 10.0
+"""After so long no attempt is begun: one that times out took half a minute itself."""
 
 log = logging.getLogger(__name__)
 
@@ -205,14 +207,14 @@ class Connection:
         """What `work` gives, tried again while the connection breaks. A write carries its operation's id."""
         if self._closed:
             raise StoreError(f"{self.location} was closed. Open it again.", self.location)
-        pause = _FIRST_PAUSE
+        pause, until = _FIRST_PAUSE, time.monotonic() + _RETRY_SECONDS
         for attempt in range(self._retries + 1):
             try:
                 if not self._checked and work != self._check:
                     self._check()
                 return work()
             except (redis.RedisError, OSError) as error:
-                if attempt == self._retries or not is_passing(error):
+                if attempt == self._retries or not is_passing(error) or time.monotonic() > until:
                     raise as_store_error(error, self.location) from error
             time.sleep(random.uniform(pause / 2, pause))
             pause = min(2 * pause, _LONGEST_PAUSE)

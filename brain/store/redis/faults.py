@@ -87,9 +87,10 @@ def as_store_error(error: Exception, location: str) -> errors.StoreError:
 
 
 def _unavailable(location: str, error: Exception) -> errors.StoreError:
-    return errors.StoreUnavailableError(
-        f"No Redis answers at {location} ({error}). Start it, or check the address.", location
-    )
+    remedy = "Start it, or check the address."
+    if location.startswith("rediss:"):
+        remedy += " If the server does not speak TLS, write redis:// for rediss://."
+    return errors.StoreUnavailableError(f"No Redis answers at {location} ({error}). {remedy}", location)
 
 
 def is_passing(error: Exception) -> bool:

@@ -23,7 +23,6 @@ URL_VARIABLE = "REDIS_URL"
 
 log = logging.getLogger(__name__)
 
-_NO_LIBRARY = 'Redis needs its client library: pip install "brain[redis]".'
 _OF_THE_POOL = ("himport_registry", "event_dispatcher", "cache", "cache_config", "parser_class", "legacy_responses")
 _SHOWN = ("db", "prefix")
 
@@ -33,12 +32,10 @@ def of_location(location: str, namespace: str, clock: Clock, auth: Any = None) -
 
     `auth` is a (user, password) pair. Raises `LocationError`.
     """
-    try:
-        import redis
-        from redis.backoff import NoBackoff
-        from redis.retry import Retry
-    except ImportError as error:
-        raise LocationError(_NO_LIBRARY, location) from error
+    import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
     address, prefix = _address(location)
     shown = without_secrets(address, prefix)
     options: dict[str, Any] = {"protocol": 2, "decode_responses": False, "socket_connect_timeout": 5.0}
