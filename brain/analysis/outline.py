@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from brain.analysis.languages import Language, language, language_of
-from brain.analysis.vocabulary import Vocabulary, starts_of
+from brain.analysis.vocabulary import LEAST_PREFIX, Vocabulary, starts_of
 from brain.analysis.wordclasses import WordClass, words_of
 from brain.analysis.words import CACHED_WORDS, normalise, stem_in
 
@@ -107,6 +107,15 @@ class Outline:
     def vocabulary(self) -> Vocabulary:
         """The content words of all lines, to look others up in."""
         return Vocabulary(self.content)
+
+    @cached_property
+    def places(self) -> dict[str, dict[str, set[int]]]:
+        """The content words of the steps by how they begin, each with the steps that it stands in."""
+        found: dict[str, dict[str, set[int]]] = {}
+        for place, step in enumerate(self.steps):
+            for word in step.content:
+                found.setdefault(word[:LEAST_PREFIX], {}).setdefault(word, set()).add(place)
+        return found
 
     @cached_property
     def negations(self) -> int:

@@ -24,18 +24,8 @@ class _Phrase:
     verb_only: bool
 
 
-def structures_in(text: str, rules: Rules = "inflected") -> list[str]:
-    """The task structures that `text` names, in the order of the guide's table."""
-    return _names_in(words_of(text), "structures", rules)
-
-
-def patterns_in(text: str, rules: Rules = "inflected") -> list[str]:
-    """The cognitive patterns that `text` names, in the order of the guide's list."""
-    return _names_in(words_of(text), "patterns", rules)
-
-
 def structures_and_patterns_in(text: str, rules: Rules = "inflected") -> tuple[list[str], list[str]]:
-    """`structures_in` and `patterns_in` of one reading of `text`."""
+    """The task structures and the cognitive patterns that `text` names, each in the order of the guide's list."""
     words = words_of(text)
     return _names_in(words, "structures", rules), _names_in(words, "patterns", rules)
 
