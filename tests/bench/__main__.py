@@ -5,7 +5,7 @@ stands in brackets:
 
     --sizes 1000,10000,100000   skills stored [BENCH_SIZES]
     --stores sqlite,neo4j,redis [BENCH_STORES]
-    --parts recall,first,walk,write,sweep,import
+    --parts recall,first,walk,write,sweep,import,watch
     --quick                     a fifth of the repetitions [BENCH_QUICK=1]
     --data FOLDER               keeps the prepared skills for the next run [BENCH_DATA]
     --output FILE               figures as JSON beside the tables
@@ -30,7 +30,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import beginning, forgetting, importing, recalling, report, walking, writing
+from tests.bench import beginning, forgetting, importing, recalling, report, walking, watching, writing
 from tests.bench.case import Case
 from tests.bench.drafts import Drafts
 from tests.bench.place_neo4j import Neo4jPlace
@@ -46,6 +46,7 @@ PARTS: dict[str, Callable[[Case], None]] = {
     "write": writing.writes,
     "sweep": forgetting.sweeps,
     "import": importing.recall_meanwhile,
+    "watch": watching.dashboard,
 }
 
 

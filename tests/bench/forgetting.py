@@ -14,6 +14,7 @@ from tests.bench.case import Case
 from tests.bench.places import TimedEmbedder
 from tests.bench.skills import Source
 from tests.bench.timing import Times, in_turns, timed
+from tests.bench.writing import shown_ids
 
 LONG_AGO = "2020-01-01T00:00:00+00:00"
 WRITTEN_AT_ONCE = 500
@@ -53,7 +54,7 @@ def _beside_plain_deletes(case: Case, brain: SyncBrain) -> None:
 def _while_others_go_on(case: Case, brain: SyncBrain, count: int) -> None:
     """The whole sweep, while another thread recalls and gives feedback."""
     source, done = Source(12), threading.Event()
-    skill_id = brain._memory.index.ids()[0]
+    skill_id = shown_ids(brain)[0]
     reads, writes = Times(), Times()
 
     def others() -> None:

@@ -203,4 +203,24 @@ AT_ONCE = (
         "",
     ),
 )
-LIMITS = (*_recalls("task"), *_recalls("plan"), *BEGINNING, *WRITES, *UPKEEP, *AT_ONCE)
+KEYS = (
+    "move by a row",
+    "move by a screen",
+    "go to the last row",
+    "go to the first row",
+    "sort by a column",
+    "begin the filter",
+    "type a letter",
+    "clear the filter",
+)
+WATCHING = (
+    Limit("first paint of the dashboard, p50", EVERY, (1, None), lambda f: (f.p50("dashboard, first paint"), 1e3), "s"),
+    Limit(
+        "slowest kind of key in the dashboard, p50",
+        EVERY,
+        (100, None),
+        lambda f: (max(f.p50(f"dashboard, {key}") for key in KEYS), 1.0),
+        "ms",
+    ),
+)
+LIMITS = (*_recalls("task"), *_recalls("plan"), *BEGINNING, *WRITES, *UPKEEP, *AT_ONCE, *WATCHING)

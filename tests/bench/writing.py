@@ -19,7 +19,7 @@ def writes(case: Case) -> None:
     """Learn and feedback by one client in turns with the floor, then by several at once."""
     embedder = TimedEmbedder()
     with case.place.open(embedder=embedder, cache=False) as brain:
-        ids = brain._memory.index.ids() or _ids(brain)
+        ids = shown_ids(brain)
         for told in _executions(3, 10):
             brain.learn(*told, OUTCOME)
         _one_client(case, brain, embedder, ids)
@@ -92,6 +92,9 @@ def _spread(ids: list[str], count: int, first: int = 0) -> list[str]:
     return [ids[(first + i * step) % len(ids)] for i in range(count)]
 
 
-def _ids(brain: SyncBrain) -> list[str]:
-    brain.recall(Source(2).task())
-    return brain._memory.index.ids()
+def shown_ids(brain: SyncBrain) -> list[str]:
+    """The skills in the view of recall."""
+    memory = brain._memory
+    memory.live.refresh()
+    with memory.index.shown(memory.now) as table:
+        return table.live_ids()

@@ -61,6 +61,7 @@ RELATIONS = st.sampled_from([*(relation.value for relation in Relation), "COMPLE
 METADATA = st.sampled_from([None, {}, {"n": 1}, {"text": AWKWARD["quotes"], "deep": [{"a": [1.5, None]}]}])
 UNIT = st.sampled_from([0.0, 0.3, 0.5, 0.85, 1.0])
 VERSIONS = st.sampled_from([None, None, None, 0, 1, 2, 5])
+KINDS = st.sampled_from(["procedural", "procedural", "declarative", "anti_pattern"])
 HOURS = st.sampled_from([1, 5, 100, 400, 2_000])
 
 
@@ -146,8 +147,9 @@ class SameAnswers(RuleBasedStateMachine):
         trace_id=st.sampled_from([None, None, "run-1", "run-2"]),
         used=st.lists(KNOWN_OR_NOT, max_size=2),
         name=st.sampled_from([None, "Named", AWKWARD["backticks"]]),
+        kind=KINDS,
     )
-    def observe(self, task, steps, domain, success, quality, skill_id, trace_id, used, name):
+    def observe(self, task, steps, domain, success, quality, skill_id, trace_id, used, name, kind):
         self.same(
             lambda b: b.observe(
                 {"steps": steps, "agents": ["one"]},
@@ -157,6 +159,7 @@ class SameAnswers(RuleBasedStateMachine):
                 trace_id=trace_id,
                 skill_id=skill_id,
                 derived_from=used,
+                skill_type=kind,
             )
         )
 
@@ -169,7 +172,7 @@ class SameAnswers(RuleBasedStateMachine):
         confidence=UNIT,
         uses=st.integers(0, 9),
         expected=VERSIONS,
-        kind=st.sampled_from(["procedural", "procedural", "declarative"]),
+        kind=KINDS,
     )
     def save(self, skill_id, task, domain, tags, hours, confidence, uses, expected, kind):
         expires = "" if hours is None else (self.clock.now + timedelta(hours=hours, seconds=11)).isoformat()
@@ -200,9 +203,17 @@ class SameAnswers(RuleBasedStateMachine):
         given = [Skill(id=n, name=f"{n} {i}", tags=["cooking"], expires_at=expires) for i, n in enumerate(names)]
         self.same(lambda b: b.skill_graph.save_skills(given))
 
-    @rule(skill_id=KNOWN_OR_NOT, success=st.booleans(), task=TASKS, domain=DOMAINS, adaptations=METADATA)
-    def feedback(self, skill_id, success, task, domain, adaptations):
-        self.same(lambda b: b.feedback(skill_id, {"task": task, "domain": domain}, success, adaptations))
+    @rule(
+        skill_id=KNOWN_OR_NOT,
+        success=st.booleans(),
+        task=TASKS,
+        domain=DOMAINS,
+        adaptations=METADATA,
+        known_by=st.sampled_from([None, None, "message-1", "message-2"]),
+    )
+    def feedback(self, skill_id, success, task, domain, adaptations, known_by):
+        context = {"task": task, "domain": domain}
+        self.same(lambda b: b.feedback(skill_id, context, success, adaptations, feedback_id=known_by))
 
     @rule(skill_id=KNOWN_OR_NOT)
     def delete(self, skill_id):
@@ -211,6 +222,10 @@ class SameAnswers(RuleBasedStateMachine):
     @rule(ends=st.tuples(KNOWN_OR_NOT, KNOWN_OR_NOT), relation=RELATIONS, metadata=METADATA)
     def add_edge(self, ends, relation, metadata):
         self.same(lambda b: b.skill_graph.add_edge(ends[0], relation, ends[1], metadata))
+
+    @rule(ends=st.tuples(KNOWN_OR_NOT, KNOWN_OR_NOT), relation=RELATIONS)
+    def delete_edge(self, ends, relation):
+        self.same(lambda b: b.skill_graph.delete_edge(ends[0], relation, ends[1]))
 
     @rule(skill_id=KNOWN_OR_NOT)
     def edges(self, skill_id):
@@ -238,9 +253,11 @@ class SameAnswers(RuleBasedStateMachine):
         steps=st.one_of(st.just([]), STEPS),
         top_k=st.sampled_from([1, 2, 10, 0]),
         least=st.sampled_from([0.0, 0.3, 0.6]),
+        kinds=st.sampled_from([None, None, ["procedural"], ["anti_pattern", "declarative"]]),
     )
-    def recall(self, task, domain, steps, top_k, least):
-        self.same(lambda b: b.recall({"task": task, "domain": domain, "steps": steps}, top_k, least))
+    def recall(self, task, domain, steps, top_k, least, kinds):
+        context = {"task": task, "domain": domain, "steps": steps}
+        self.same(lambda b: b.recall(context, top_k, least, skill_types=kinds))
 
     @rule(skill_id=KNOWN_OR_NOT, task=TASKS)
     def score(self, skill_id, task):
@@ -249,6 +266,10 @@ class SameAnswers(RuleBasedStateMachine):
     @rule()
     def summary(self):
         self.same(lambda b: b.get_skill_summary())
+
+    @rule(hours=HOURS)
+    def expiring(self, hours):
+        self.same(lambda b: b.stats(timedelta(hours=hours)).expiring_skills)
 
     @rule(skill_id=KNOWN_OR_NOT)
     def get(self, skill_id):

@@ -72,6 +72,11 @@ class SqliteRaw:
         self.run(f"UPDATE body SET profile = NULL WHERE {OF_SKILL}", skill_id)
         self.run(f"UPDATE recall SET terms = NULL WHERE {OF_SKILL}", skill_id)
 
+    def damage_trace(self, skill_id):
+        """Makes the first of its traces unreadable."""
+        key = "(SELECT min(key) FROM trace WHERE skill_id = ?1)"
+        self.run(f"UPDATE trace SET content = '{{broken' WHERE skill_id = ?1 AND key = {key}", skill_id)
+
     def damage_edges(self):
         self.run("UPDATE edge SET metadata = '{broken' WHERE relation = 'COMPLEMENTS'")
 
@@ -129,6 +134,10 @@ class Neo4jRaw:
     def forget_profile(self, skill_id):
         """Takes away what the analysis made of the skill, as an earlier version would have left it."""
         self._set(skill_id, "REMOVE s.profile, s.terms")
+
+    def damage_trace(self, skill_id):
+        """Makes the first of its traces unreadable."""
+        self._set(skill_id, "MATCH (s)-[:LEARNED_FROM]->(t) WITH t ORDER BY t.key LIMIT 1 SET t.content = '{broken'")
 
     def damage_edges(self):
         self.run("MATCH (:Skill {namespace: $namespace})-[r:COMPLEMENTS]->() SET r.metadata = '{broken'")

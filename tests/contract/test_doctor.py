@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner
 
 from brain.cli.app import app
-from brain.engine.doctor import examine
 from tests.contract.raw import raw
 from tests.contract.samples import audit, bread, execution, skill
 
@@ -56,12 +55,12 @@ def checks_of(found):
 
 
 def test_a_sound_store_has_nothing_wrong(full):
-    found = examine(full)
+    found = full.examine()
     assert (list(found.faults), list(found.notes), found.left) == ([], [], 0)
 
 
 def test_a_store_that_holds_nothing_has_nothing_wrong(brain):
-    found = examine(brain)
+    found = brain.examine()
     assert (list(found.faults), list(found.notes), found.skills) == ([], [], 0)
 
 
@@ -73,15 +72,15 @@ def test_a_store_with_vectors_and_a_mirror_has_nothing_wrong(place, clock):
     brain.skill_graph.save_skill(skill("b", "mend nets"))
     brain.skill_graph.add_edge("a", "COMPLEMENTS", "b")
     brain.skill_graph.delete_skill("b")
-    assert list(examine(brain).faults) == []
-    assert list(examine(place.open(clock=clock)).faults) == []
+    assert list(brain.examine().faults) == []
+    assert list(place.open(clock=clock).examine().faults) == []
 
 
 def test_a_repair_of_a_sound_store_changes_nothing_but_what_has_expired(full):
     before = [found.to_dict() for found in full.get_skills()]
-    assert list(examine(full, repair=True).faults) == []
+    assert list(full.examine(repair=True).faults) == []
     assert [found.to_dict() for found in full.get_skills()] == before
-    assert list(examine(full).faults) == []
+    assert list(full.examine().faults) == []
 
 
 SQLITE_DAMAGES = {
@@ -127,6 +126,11 @@ NEO4J_DAMAGES = {
     "newest": "MATCH (n:Namespace {name: $namespace}) SET n.newest = [n.newest[0], n.newest[1] + 1]",
     "copies": f"{A} SET s.task = 'another'",
     "edge_texts": f"{A} MATCH (s)-[r:COMPLEMENTS]->() SET r.metadata = '{{broken'",
+    "body": f"{A} MATCH (s)-[:HAS_STEP]->(p {{order: 0}}) SET p.action = 'take a brush'",
+    "body (name)": f"{A} SET s.name = 'Another'",
+    "body (damaged)": f"{A} SET s.body = '{{broken'",
+    "transfers (count)": f"{A} SET s.applied = 1",
+    "counted (uses)": f"{A} SET s.usage_count = 70",
     "entry": "MATCH (s:Skill {namespace: $namespace, id: 'c'}) SET s.fingerprint = 'other'",
 }
 
@@ -163,14 +167,14 @@ def test_each_damage_is_found_and_mended(full, place, name):
     skills = {found.id for found in full.get_skills()}
     damage(place, name)
     check = name.partition(" ")[0]
-    found = examine(full)
+    found = full.examine()
     assert check in checks_of(found.faults)
     assert found.left == len(found.faults) > 0
-    mended = examine(full, repair=True)
+    mended = full.examine(repair=True)
     healed = check not in checks_of(mended.faults)  # looking at it wrote the analysis back
     assert healed or check in {fault.check for fault in mended.faults if fault.mended}
     assert [fault for fault in mended.faults if not fault.mended] == []
-    assert list(examine(full).faults) == []
+    assert list(full.examine().faults) == []
     assert {found.id for found in full.get_skills()} == skills
 
 
@@ -178,11 +182,11 @@ def test_each_damage_is_found_and_mended(full, place, name):
 def test_a_missing_trigger_is_made_anew_and_what_it_did_not_count_is_counted(full, place):
     raw(place).run("DROP TRIGGER skill_changed")
     full.feedback("a", {}, True)
-    found = examine(full, repair=True)
+    found = full.examine(repair=True)
     assert next((fault.check, fault.subject) for fault in found.faults) == ("schema", "skill_changed")
     assert found.left == 0
     full.feedback("a", {}, True)
-    assert list(examine(full).faults) == []
+    assert list(full.examine().faults) == []
 
 
 @pytest.mark.parametrize("place", ["sqlite"], indirect=True)
@@ -193,14 +197,14 @@ def test_an_index_that_does_not_fit_its_table_is_made_anew(full, place):
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'skill_changed_range'", [other])
     reopened = place.open(clock=full._store.clock)
-    assert "file" in checks_of(examine(reopened).faults)
-    assert examine(reopened, repair=True).left == 0
+    assert "file" in checks_of(reopened.examine().faults)
+    assert reopened.examine(repair=True).left == 0
 
 
 @pytest.mark.parametrize("place", ["sqlite", NEO4J, REDIS], indirect=True)
 def test_what_cannot_be_read_is_told_and_left_as_it_is(full, place):
     raw(place).damage_text("a")
-    found = examine(full, repair=True)
+    found = full.examine(repair=True)
     assert {(fault.check, fault.subject) for fault in found.faults if not fault.mended} >= {("unreadable", "a")}
     assert full._store.count() == 5
 
@@ -208,7 +212,7 @@ def test_what_cannot_be_read_is_told_and_left_as_it_is(full, place):
 @pytest.mark.parametrize("place", ["sqlite", NEO4J], indirect=True)
 def test_an_expired_skill_that_cannot_be_read_is_told_too(full, place):
     raw(place).damage_text("late")
-    assert ("unreadable", "late") in {(fault.check, fault.subject) for fault in examine(full).faults}
+    assert ("unreadable", "late") in {(fault.check, fault.subject) for fault in full.examine().faults}
 
 
 @pytest.mark.parametrize("place", ["sqlite", NEO4J], indirect=True)
@@ -217,28 +221,28 @@ def test_a_vector_that_does_not_fit_its_stamp_is_told(place, clock, vector):
     brain = place.open(clock=clock, embedder=Toy())
     brain.observe(**bread(), skill_id="a")
     raw(place).damage_vector("a", vector)
-    (fault,) = examine(brain, repair=True).faults
+    (fault,) = brain.examine(repair=True).faults
     assert (fault.check, fault.subject, fault.mended) == ("vector", "a", False)
     assert "brain reembed" in fault.repair
     brain.reembed()
-    assert list(examine(place.open(clock=clock, embedder=Toy())).faults) == []
+    assert list(place.open(clock=clock, embedder=Toy()).examine().faults) == []
 
 
 @pytest.mark.parametrize("place", ["sqlite", NEO4J], indirect=True)
 def test_an_old_analysis_is_a_note_and_made_anew(full, place):
     raw(place).forget_profile("c")
-    found = examine(full)
+    found = full.examine()
     assert (list(found.faults), [(note.check, note.subject) for note in found.notes]) == ([], [("analysis", "c")])
     raw(place).forget_profile("c")
-    assert [note.mended for note in examine(full, repair=True).notes] == [True]
-    assert list(examine(full).notes) == []
+    assert [note.mended for note in full.examine(repair=True).notes] == [True]
+    assert list(full.examine().notes) == []
 
 
 def test_a_view_that_missed_a_change_is_told(full):
     full.recall({"task": "polish brass"})
     full._memory.index.drop(["a"], as_of=full._memory.index.version)
     full._memory.index._table.column("confidence")[full._memory.index._table.row("b")] = 0.01
-    told = {(fault.check, fault.subject, fault.detail) for fault in examine(full).faults}
+    told = {(fault.check, fault.subject, fault.detail) for fault in full.examine().faults}
     assert {("view", "a", "missing"), ("view", "b", "confidence")} <= told
 
 
@@ -250,7 +254,7 @@ def test_a_skill_that_expired_earlier_than_it_once_said_is_no_fault(place, clock
     writer.skill_graph.save_skill(skill("a", "polish brass", expires_at=clock.now + timedelta(minutes=1)))
     clock.advance(minutes=5)
     writer.cleanup_expired_skills()
-    assert list(examine(reader).faults) == []
+    assert list(reader.examine().faults) == []
 
 
 def cli(place, *arguments):

@@ -214,7 +214,7 @@ def test_an_embedder_that_fails_at_recall_is_an_error(place, clock):
 
 @pytest.mark.parametrize("embedder", [5, object(), ["model"], lambda texts: [[1.0]]])
 def test_what_cannot_embed_is_refused(place, embedder):
-    with pytest.raises(EmbeddingError):
+    with pytest.raises(InputError, match="embedder"):
         place.open(embedder=embedder)
 
 

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from brain import SkillTransferRecord
+from brain.engine.moving import copy
+from brain.errors import InputError
 from brain.model import formulas
 from tests.contract.raw import raw
 from tests.contract.samples import bread, ids, plain, skill
@@ -147,3 +149,60 @@ def test_the_summary_counts_what_was_learned_and_transferred(brain):
     expected = sorted(skills, key=lambda s: (-s.usage_count, -s.confidence, s.id))[:5]
     assert [top["id"] for top in summary["top_skills"]] == ids(expected)
     assert {"name", "usage_count", "confidence"} <= set(summary["top_skills"][0])
+
+
+def test_the_same_feedback_again_counts_once(brain, place, clock):
+    learned = brain.learn(**bread())
+    first = brain.feedback(learned.id, {"task": "t"}, True, {"a": 1}, feedback_id="message-1")
+    again = brain.feedback(learned.id, {"task": "another"}, False, feedback_id="message-1")
+    assert (first.recorded, first.repeated) == (True, False)
+    assert (again.recorded, again.repeated) == (True, True)
+    assert "message-1" in again.reason
+    assert plain(again.skill) == plain(first.skill) == plain(brain.get_skill(learned.id))
+    assert (again.skill.transfer_count, again.version) == (1, 2)
+    assert again.skill.transfer_history[0].feedback_id == "message-1"
+    assert place.open(clock=clock).feedback(learned.id, {}, True, feedback_id="message-1").repeated, (
+        "another process knows it"
+    )
+
+
+def test_another_id_no_id_and_another_skill_are_other_feedback(brain):
+    brain.skill_graph.save_skills([skill("a"), skill("b")])
+    for given in ({"feedback_id": "1"}, {"feedback_id": "2"}, {}, {}):
+        assert not brain.feedback("a", {}, True, **given).repeated
+    assert not brain.feedback("b", {}, True, feedback_id="1").repeated
+    assert [brain.get_skill(i).transfer_count for i in "ab"] == [4, 1]
+
+
+def test_a_feedback_id_lasts_as_long_as_its_record(brain):
+    brain.skill_graph.save_skill(skill("s"))
+    brain.feedback("s", {}, True, feedback_id="first")
+    for i in range(99):
+        brain.feedback("s", {}, True, feedback_id=f"f{i}")
+    assert brain.feedback("s", {}, True, feedback_id="first").repeated
+    brain.feedback("s", {}, True)
+    assert not brain.feedback("s", {}, True, feedback_id="first").repeated, "a hundred came after it"
+
+
+def test_a_feedback_id_survives_saving_and_copying(brain, place, tmp_path):
+    brain.skill_graph.save_skill(skill("s"))
+    brain.feedback("s", {}, True, feedback_id="f")
+    brain.skill_graph.save_skill(brain.get_skill("s"))
+    assert brain.feedback("s", {}, True, feedback_id="f").repeated
+    there = place.open(namespace=f"{place.namespace}-copy", clock=brain._store.clock)
+    copy(brain._store, there._store)
+    assert there.feedback("s", {}, True, feedback_id="f").repeated
+    assert plain(there.get_skill("s"))["transfer_history"] == plain(brain.get_skill("s"))["transfer_history"]
+
+
+def test_feedback_with_an_id_on_an_unknown_skill_is_not_recorded(brain):
+    receipt = brain.feedback("nobody", {}, True, feedback_id="f")
+    assert (receipt.recorded, receipt.repeated, receipt.skill) == (False, False, None)
+
+
+@pytest.mark.parametrize("bad", ["", "a b", 5, "x" * 201, ["f"]])
+def test_a_malformed_feedback_id_is_refused(brain, bad):
+    brain.skill_graph.save_skill(skill("s"))
+    with pytest.raises(InputError, match="feedback id"):
+        brain.feedback("s", {}, True, feedback_id=bad)
+    assert brain.get_skill("s").transfer_count == 0

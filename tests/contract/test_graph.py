@@ -1,5 +1,7 @@
 """Are skills saved, listed, tagged, linked and walked as asked, on every store?"""
 
+from datetime import timedelta
+
 import pytest
 
 from brain import Relation, Skill
@@ -345,3 +347,62 @@ def test_a_skill_can_be_carried_to_another_namespace(brain, other):
     saved = brain.skill_graph.save_skill(skill("s", "sort the mail"))
     carried = other.skill_graph.save_skill(saved)
     assert plain(carried) == {**plain(saved), "namespace": other.namespace}
+
+
+def test_an_edge_is_removed_and_the_others_stay(brain):
+    graph = brain.skill_graph
+    graph.save_skills([skill("a"), skill("b"), skill("c")])
+    for source, relation, target in (
+        ("a", "COMPLEMENTS", "b"),
+        ("b", "COMPLEMENTS", "a"),
+        ("a", "SPECIALIZES", "b"),
+        ("a", "COMPLEMENTS", "c"),
+    ):
+        graph.add_edge(source, relation, target, {"n": 1})
+    assert graph.delete_edge("a", "COMPLEMENTS", "b") is True
+    assert graph.delete_edge("a", "COMPLEMENTS", "b") is False
+    left = {(e.source, e.relation.value, e.target) for e in graph.get_edges("a") if e.direction == "out"}
+    assert left == {("a", "SPECIALIZES", "b"), ("a", "COMPLEMENTS", "c")}
+    assert {(e.direction, e.relation.value, e.target) for e in graph.get_edges("b")} == {
+        ("out", "COMPLEMENTS", "a"),
+        ("in", "SPECIALIZES", "a"),
+    }
+    assert ids(graph.get_related_skills("c")) == ["a", "b"]
+    assert graph.delete_edge("a", Relation.COMPLEMENTS, "c")
+    assert graph.get_related_skills("c") == []
+    graph.add_edge("a", "COMPLEMENTS", "b", {"n": 2})
+    assert [e.metadata for e in graph.get_edges("a") if e.direction == "out" and e.relation == "COMPLEMENTS"] == [
+        {"n": 2}
+    ]
+
+
+def test_an_edge_that_is_not_there_is_not_removed(brain, clock):
+    graph = brain.skill_graph
+    soon = (clock() + timedelta(hours=1)).isoformat()
+    graph.save_skills([skill("a"), skill("b"), skill("soon", expires_at=soon)])
+    graph.add_edge("a", "COMPLEMENTS", "soon")
+    clock.advance(hours=2)
+    for source, target in (("a", "b"), ("nobody", "a"), ("a", "nobody"), ("a", "a"), ("a", "soon")):
+        assert graph.delete_edge(source, "COMPLEMENTS", target) is False
+
+
+def test_a_wrong_edge_is_refused(brain):
+    for arguments in (
+        ("a/b", "COMPLEMENTS", "b"),
+        ("a", "COMPLEMENTS", ""),
+        ("a", "RELATES_TO", "b"),
+        ("a", None, "b"),
+    ):
+        with pytest.raises(InputError):
+            brain.skill_graph.delete_edge(*arguments)
+
+
+def test_many_skills_are_got_at_once_in_their_order(brain, clock):
+    graph = brain.skill_graph
+    graph.save_skills([skill("a"), skill("b"), skill("c"), skill("gone", expires_at=clock().isoformat())])
+    assert ids(graph.get_many(["c", "nobody", "a", "gone", "c"])) == ["c", "a"]
+    assert ids(graph.get_many(i for i in ("b", "a"))) == ["b", "a"]
+    assert graph.get_many([]) == []
+    for wrong in ("abc", ["a/b"], [5]):
+        with pytest.raises(InputError):
+            graph.get_many(wrong)

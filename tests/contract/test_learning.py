@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from brain import LearnOutcome
+from brain import LearnOutcome, Policy
 from brain.errors import ConflictError, InputError, SkillNotFoundError
 from tests.contract.raw import raw
-from tests.contract.samples import audit, bread, execution, ids, plain
+from tests.contract.samples import BREAD, audit, bread, execution, ids, plain
 
 
 def edges(brain, skill_id):
@@ -23,6 +23,28 @@ def test_learning_gives_the_skill_as_it_is_stored(brain):
     assert (learned.domain, learned.skill_type) == ("kitchen", "procedural")
     assert plain(brain.get_skill(learned.id)) == plain(learned)
     assert [plain(s) for s in brain.get_skills()] == [plain(learned)]
+
+
+def test_a_skill_that_somebody_else_let_expire_is_no_duplicate(place, clock):
+    one, two = (place.open(clock=clock, policy=Policy.guide()) for _ in range(2))
+    first = one.observe(**bread(), skill_id="a").skill
+    one.skill_graph.save_skill(first.model_copy(update={"id": "b"}))
+    two.recall({"task": BREAD})
+    one.skill_graph.save_skill(first.model_copy(update={"expires_at": (clock.now - timedelta(hours=1)).isoformat()}))
+    assert two.observe(**bread()).skill.id == "b"
+    assert ids(two.get_skills()) == ["b"]
+
+
+def test_a_success_never_shortens_an_expiry(brain, clock):
+    late = (clock.now + timedelta(days=400)).isoformat()
+    learned = brain.learn(**bread())
+    brain.skill_graph.save_skill(learned.model_copy(update={"expires_at": late}))
+    assert brain.feedback(learned.id, {}, True).skill.expires_at == late
+    assert brain.learn(**bread()).expires_at == late
+    clock.advance(days=-3)
+    again = brain.feedback(brain.learn(**audit()).id, {}, True).skill
+    clock.advance(days=-20)
+    assert brain.feedback(again.id, {}, True).skill.expires_at == again.expires_at
 
 
 def test_the_receipt_says_what_happened(brain):
@@ -325,7 +347,7 @@ def test_the_same_thing_in_one_batch_is_one_skill(brain, batch_size):
 
 def test_what_is_no_execution_is_refused_with_its_place_and_the_rest_is_learned(brain):
     good = execution("count the sheep", "open the gate", "count each sheep")
-    bad = [7, {}, good | {"outcome": {}}, good | {"colour": "red"}, good | {"context": {}, "execution_trace": {}}]
+    bad = [7, {}, good | {"outcome": {}}, good | {"trace": {}}, good | {"context": {}, "execution_trace": {}}]
     report = brain.learn_many([bad[0], good, *bad[1:]])
     assert [refusal.place for refusal in report.refused] == [0, 2, 3, 4, 5]
     assert all(refusal.reason for refusal in report.refused)

@@ -1,9 +1,9 @@
 """Does a write count once when it was committed, its acknowledgement was lost, and the driver tries it again?"""
 
-import neo4j
 import pytest
 
 from brain import LearnOutcome, Skill
+from brain.store.neo4j.connection import Connection
 from tests.contract.samples import audit, bread, skill
 
 pytestmark = pytest.mark.neo4j
@@ -20,15 +20,15 @@ def place(request, neo4j_server):
 
 @pytest.fixture
 def lossy(place, clock, monkeypatch):
-    """A brain each of whose transactions is committed, and then run again as the driver would."""
+    """A brain each of whose writes is committed, and then run again as after a lost acknowledgement."""
     brain = place.open(clock=clock)
-    once = neo4j.Session.execute_write
+    once = Connection.write
 
-    def twice(session, work, *args, **kwargs):
-        once(session, work, *args, **kwargs)
-        return once(session, work, *args, **kwargs)
+    def twice(connection, work, **options):
+        once(connection, work, **options)
+        return once(connection, work, **options)
 
-    monkeypatch.setattr(neo4j.Session, "execute_write", twice)
+    monkeypatch.setattr(Connection, "write", twice)
     return brain
 
 
@@ -63,6 +63,13 @@ def test_feedback_counts_once_with_writes_between(lossy):
     assert (stored.usage_count, stored.transfer_count, len(stored.transfer_history)) == (4, 3, 3)
 
 
+def test_feedback_with_an_id_counts_once_and_is_no_repetition(lossy):
+    lossy.skill_graph.save_skill(skill("a"))
+    first, again = (lossy.feedback("a", {}, True, feedback_id="f") for _ in range(2))
+    assert (first.repeated, again.repeated) == (False, True)
+    assert lossy.get_skill("a").transfer_count == 1
+
+
 def test_saving_counts_once(lossy):
     stored = lossy.skill_graph.save_skill(skill("a"), expected_version=0)
     assert stored.version == 1
@@ -84,6 +91,13 @@ def test_connecting_counts_once(lossy):
     lossy.skill_graph.save_skills([skill("a"), skill("b")])
     lossy.skill_graph.add_edge("a", "COMPLEMENTS", "b", {"n": 1})
     assert len(lossy.skill_graph.get_edges("a")) == 1
+
+
+def test_parting_says_that_there_was_an_edge(lossy):
+    lossy.skill_graph.save_skills([skill("a"), skill("b")])
+    lossy.skill_graph.add_edge("a", "COMPLEMENTS", "b")
+    assert lossy.skill_graph.delete_edge("a", "COMPLEMENTS", "b") is True
+    assert lossy.skill_graph.delete_edge("a", "COMPLEMENTS", "b") is False
 
 
 def test_the_lazy_sweep_is_claimed_once_and_done(lossy, clock):

@@ -196,10 +196,10 @@ def test_more_deletions_than_are_remembered_are_seen_too(place, clock):
     one.learn(**bread())
     one.skill_graph.save_skills([skill(f"s{i}", f"polish brass number {i}") for i in range(40)])
     assert len(two.recall({"task": "polish brass"}, top_k=50)) == 40
-    from brain.store.neo4j import store as neo4j_store
-    from brain.store.sqlite import store as sqlite_store
+    from brain.store.neo4j import skills as neo4j_skills
+    from brain.store.sqlite import skills as sqlite_skills
 
-    kept = (neo4j_store if place.kind == "neo4j" else sqlite_store).DELETIONS_KEPT
+    kept = (neo4j_skills if place.kind == "neo4j" else sqlite_skills).DELETIONS_KEPT
     assert kept >= 100
     for i in range(40):
         one.skill_graph.delete_skill(f"s{i}")
@@ -207,11 +207,12 @@ def test_more_deletions_than_are_remembered_are_seen_too(place, clock):
 
 
 def test_a_brain_that_is_far_behind_reads_everything_anew(place, clock, monkeypatch):
-    from brain.store.neo4j import store as neo4j_store
-    from brain.store.sqlite import store as sqlite_store
+    from brain.store.neo4j import skills as neo4j_skills
+    from brain.store.sqlite import skills as sqlite_skills
 
-    for module in (neo4j_store, sqlite_store):
+    for module in (neo4j_skills, sqlite_skills):
         monkeypatch.setattr(module, "DELETIONS_KEPT", 3)
+        monkeypatch.setattr(module, "DELETIONS_SLACK", 0)
     one, two = place.open(clock=clock), place.open(clock=clock)
     one.skill_graph.save_skills([skill(f"s{i}", f"polish brass number {i}") for i in range(10)])
     assert len(two.recall({"task": "polish brass"}, top_k=50)) == 10

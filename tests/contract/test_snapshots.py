@@ -1,10 +1,13 @@
 """Does a new process begin where the last one ended, and never with what is no longer so?"""
 
+import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 
+from brain import SyncBrain
 from brain.engine import snapshot
 from tests.bench.skills import WordEmbedder
 from tests.contract.raw import raw
@@ -172,3 +175,37 @@ def test_a_copy_of_the_store_that_is_put_back_is_read_anew(file_place, clock, tm
         for name in ("violin", "piano", "flute", "drum"):
             (best, *_) = brain.recall({"task": f"tune the {name}"})
             assert name in best.skill.task
+
+
+def test_what_a_killed_process_left_aside_goes_and_what_is_being_written_stays(kept, tmp_path):
+    folder = tmp_path / "cache" / "index"
+    folder.mkdir(parents=True)
+    for name in ("left.0a1b", "fresh.2c3d", "other.brain"):
+        (folder / name).write_text("x")
+    long_ago = time.time() - 2 * snapshot.ABANDONED_SECONDS
+    for name in ("left.0a1b", "other.brain"):
+        os.utime(folder / name, (long_ago, long_ago))
+    with kept() as brain:
+        fill(brain)
+        assert found(brain)
+    names = {path.name for path in folder.iterdir()}
+    assert {"fresh.2c3d", "other.brain"} < names
+    assert "left.0a1b" not in names
+    assert len(names) == 3
+
+
+def test_equal_relative_locations_in_two_folders_are_two_places(clock, tmp_path, monkeypatch):
+    monkeypatch.setenv("BRAIN_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(snapshot, "LEAST_ROWS", 10)
+    monkeypatch.setattr(snapshot, "LEAST_CHANGES", 10)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        with SyncBrain.open("sqlite:///brain.db", clock=clock) as brain:
+            fill(brain)
+            assert found(brain)
+    assert len(list((tmp_path / "cache" / "index").iterdir())) == 2
+    with SyncBrain.open(f"sqlite:///{tmp_path / 'two' / 'brain.db'}", clock=clock) as brain:
+        seen = reads(brain, monkeypatch)
+        assert found(brain)
+        assert not seen

@@ -23,7 +23,15 @@ VERBS = (
     "reembed",
     "preview",
     "why",
+    "listing",
+    "stats",
+    "get_traces",
+    "examine",
+    "dump",
+    "load",
 )
+ONLY_ASYNC = ("stream_skills",)
+"""What a program without an event loop has no use for: `iter_skills` does it."""
 ATTRIBUTES = ("skill_graph", "transfer_engine", "context_analyzer", "location", "namespace")
 
 
@@ -32,15 +40,21 @@ def parameters(function):
     return [(p.name, p.kind, p.default) for p in signature.parameters.values()], signature.return_annotation
 
 
-@pytest.mark.parametrize("verb", [*VERBS, "close", "open"])
+@pytest.mark.parametrize("verb", [*VERBS, "close", "open", "__init__"])
 def test_both_brains_have_the_same_signatures(verb):
     assert parameters(getattr(Brain, verb)) == parameters(getattr(SyncBrain, verb))
 
 
 def test_no_public_verb_is_missing_on_either_side():
-    for kind in (Brain, SyncBrain):
+    for kind, more in ((Brain, ONLY_ASYNC), (SyncBrain, ())):
         public = {name for name, _ in inspect.getmembers(kind, inspect.isfunction) if not name.startswith("_")}
-        assert public == {*VERBS, "close"}
+        assert public == {*VERBS, *more, "close"}
+
+
+@pytest.mark.parametrize("name", [*VERBS, "context_analyzer", "location", "namespace", "close", "open"])
+def test_both_brains_say_the_same_of_a_verb(name):
+    assert inspect.getdoc(getattr(Brain, name))
+    assert inspect.getdoc(getattr(Brain, name)) == inspect.getdoc(getattr(SyncBrain, name))
 
 
 def test_only_what_the_guide_shows_without_await_and_the_iterator_are_not_awaited():
@@ -88,6 +102,18 @@ def test_many_tasks_share_one_brain(place, clock):
 
     (found,) = asyncio.run(together())
     assert (found.usage_count, found.transfer_count, found.version) == (31, 20, 31)
+
+
+def test_all_skills_are_streamed_in_pages(place, clock, monkeypatch):
+    monkeypatch.setattr("brain.engine.brain.PAGE", 2)
+
+    async def streamed(**options):
+        async with Brain.open(place.location, namespace=place.namespace, clock=clock) as brain:
+            brain.skill_graph.save_skills([skill(f"s{i}", tags=[str(i % 2)]) for i in range(5)])
+            return [found.id async for found in brain.stream_skills(**options)]
+
+    assert asyncio.run(streamed()) == ["s0", "s1", "s2", "s3", "s4"]
+    assert asyncio.run(streamed(tag="1")) == ["s1", "s3"]
 
 
 def test_one_brain_serves_several_event_loops(place, clock):

@@ -10,7 +10,7 @@ import pytest
 
 from brain import LearnOutcome, SyncBrain
 from tests.contract.samples import bread, skill
-from tests.proxy import CommitThief
+from tests.proxy import COMMIT, CommitThief
 
 pytestmark = pytest.mark.neo4j
 
@@ -31,9 +31,9 @@ def brain(neo4j_server, proxy):
         yield found
 
 
-def lost(proxy, call):
-    """What `call` answers while the answer to its COMMIT is lost."""
-    proxy.lose_the_next_commit()
+def lost(proxy, call, of=COMMIT):
+    """What `call` answers while the answer to its COMMIT, or to a statement of its own, is lost."""
+    proxy.lose_the_next_commit(of)
     answer = call()
     assert proxy.cut.is_set()
     return answer
@@ -48,7 +48,7 @@ def test_learning_and_reinforcing_count_once(brain, proxy):
 
 def test_feedback_counts_once(brain, proxy):
     brain.skill_graph.save_skill(skill("a"))
-    receipt = lost(proxy, lambda: brain.feedback("a", {}, True))
+    receipt = lost(proxy, lambda: brain.feedback("a", {}, True), of=b"CREATE (s)-[:APPLIED]->")
     assert receipt.recorded
     stored = brain.get_skill("a")
     assert (stored.transfer_count, len(stored.transfer_history), stored.version) == (1, 1, 2)

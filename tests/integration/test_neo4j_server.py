@@ -148,7 +148,7 @@ def test_readers_begin_anew_and_writers_go_on_after_an_upgrade(upgraded):
     upgraded.set_profiles([("s1001", 3, "profile", b"terms")], operation="a")
     assert [(entry.id, entry.terms) for entry in upgraded.changes(7).entries] == [("s1001", b"terms")]
     record = SkillTransferRecord(target_context={}, success=True)
-    assert upgraded.feedback("s1001", record, ttl=True, operation="b").transfer_count == 5
+    assert upgraded.feedback("s1001", record, ttl=True, operation="b").skill.transfer_count == 5
     assert upgraded.delete("s1000", operation="c")
     assert upgraded.summary(0)["total_transfers"] == 2_499 * 4 + 1
 

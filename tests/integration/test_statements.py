@@ -23,8 +23,10 @@ EXAMPLES = {
     "before": NOW,
     "checksum": "c",
     "dimension": 3,
+    "domain": "d",
     "domains": [],
     "mark": "m",
+    "feedback_id": "f",
     "gain": 0.05,
     "history": 100,
     "id": "x",
@@ -32,6 +34,7 @@ EXAMPLES = {
     "kept": 100,
     "key": "k",
     "keys": ["k"],
+    "known_by": "feedback_id",
     "loss": 0.1,
     "name": "n",
     "namespace": "n",
@@ -46,21 +49,28 @@ EXAMPLES = {
     "since": 1,
     "size": 10,
     "slot": "operations_1",
+    "source": "x",
     "stamp": "s",
     "step": 1,
     "success": True,
-    "target": None,
+    "tag": "t",
+    "target": "x",
     "trace": {"key": "t"},
     "transfer": {},
+    "until": NOW,
     "vectors": True,
     "version": 1,
 }
 INDEXES = {
+    "bodies": {"skill_id_unique"},
     "claim_sweep": {"namespace_name_unique"},
     "clear_dedup_key": {"skill_id_unique"},
     "clear_skills": {"skill_id_unique"},
     "clear_traces": {"skill_id_unique"},
+    "conflicting_skills_in_use": {"skill_id_unique"},
+    "count_expiring": {"skill_expires_at_range"},
     "count_skills": {"namespace_name_unique"},
+    "domains_that_share_a_shape": {"shape_key_unique"},
     "edges_of": {"skill_id_unique"},
     "embedding_stamp": {"namespace_name_unique"},
     "empty_outbox": {"outbox_number_range"},
@@ -69,18 +79,27 @@ INDEXES = {
     "fetch": {"namespace_name_unique", "skill_changed_range", "deletion_version_range", "skill_id_unique"},
     "forget_operation": {"namespace_name_unique"},
     "holders": {"skill_dedup_key_unique"},
+    "how_a_skill_works": {"skill_id_unique"},
     "ids_of_tagged_skills": {"tag_key_unique"},
     "kept_beside": {"skill_id_unique"},
+    "latest_traces": {"skill_id_unique"},
+    "learned_lately": {"skill_id_unique"},
     "lock_migrations": {"brain_migration_version_unique"},
     "lock_namespace": {"namespace_name_unique", "skill_id_unique"},
     "lock_to_learn": {"namespace_name_unique", "skill_id_unique", "skill_dedup_key_unique", "trace_key_unique"},
     "mirror": {"namespace_name_unique"},
+    "most_reused_steps": {"skill_id_unique"},
+    "namespaces": {"namespace_name_unique"},
     "neighbours": {"skill_id_unique"},
-    "note_deletion": {"namespace_name_unique", "deletion_version_range"},
-    "note_mirror": {"namespace_name_unique", "outbox_number_range"},
+    "note_deletions": {"namespace_name_unique"},
+    "trim_deletions": {"namespace_name_unique", "deletion_version_range"},
+    "clear_outbox": {"namespace_name_unique", "outbox_number_range"},
+    "note_mirror": {"namespace_name_unique"},
     "outbox": {"outbox_number_range"},
+    "page_of_bodies": {"skill_id_unique"},
     "page_of_edges": {"skill_id_unique"},
     "page_of_entries": {"skill_id_unique"},
+    "page_of_rows": {"skill_id_unique"},
     "page_of_skills": {"skill_id_unique"},
     "page_of_stored": {"skill_id_unique"},
     "profiles": {"skill_id_unique"},
@@ -89,14 +108,29 @@ INDEXES = {
     "record_migration": {"brain_migration_version_unique"},
     "reinforce": {"namespace_name_unique", "skill_id_unique", "trace_key_unique"},
     "related": {"skill_id_unique"},
+    "remove_edge": {"skill_id_unique"},
     "remove_skills": {"namespace_name_unique", "skill_id_unique"},
+    "rows_by_id": {"skill_id_unique"},
+    "schema_history": {"brain_migration_version_unique"},
     "shapes": {"shape_key_unique"},
     "set_embedding": {"namespace_name_unique"},
     "set_profiles": {"namespace_name_unique", "skill_id_unique"},
     "set_vectors": {"namespace_name_unique", "skill_id_unique"},
+    "skills_nobody_uses": {"skill_id_unique"},
+    "skills_that_fail_elsewhere": {"skill_id_unique"},
+    "skills_that_travel": {"skill_id_unique"},
+    "skills_with_a_tag": {"tag_key_unique"},
     "summary": {"namespace_name_unique", "skill_expires_at_range"},
     "top_skills": {"skill_usage_range"},
+    "transfers_between_domains": {"skill_id_unique"},
     "waiting": {"outbox_number_range"},
+    "what_a_domain_can_do": {"domain_key_unique"},
+    "what_expires_and_would_be_missed": {"skill_expires_at_range"},
+    "what_surrounds_a_skill": {"skill_id_unique"},
+    "what_taught_a_skill": {"skill_id_unique"},
+    "what_transferred_where": {"skill_id_unique"},
+    "where_a_skill_comes_from": {"skill_id_unique"},
+    "where_a_skill_was_applied": {"skill_id_unique"},
     "whole_skills": {"skill_id_unique"},
     "write_skills": {
         "namespace_name_unique",
@@ -108,7 +142,7 @@ INDEXES = {
     },
 }
 """The index or constraint that each statement must use. Renaming one, or a property of one, fails here."""
-SORTED_BY_INDEX = {"page_of_skills", "page_of_entries", "page_of_stored", "expired_ids", "outbox", "note_deletion"}
+SORTED_BY_INDEX = {"page_of_skills", "page_of_rows", "page_of_entries", "page_of_stored", "expired_ids", "outbox", "trim_deletions"}
 """Statements whose order an index gives: they read what they return and no more."""
 SMALL_SCANS = {"migration_history", "record_migration"}
 """Statements that read a whole label on purpose: the history."""
@@ -199,12 +233,15 @@ def index_names(driver):
 
 @pytest.mark.parametrize("name", sorted(STATEMENTS))
 def test_statement_can_be_pasted_into_browser(name):
-    """The `try` line names every parameter, so that a person can paste both and run them."""
+    """The `try` line sets every parameter, so that a person can paste both and run them.
+
+    `:param name => value` is evaluated by the server. `:params {…}` is not: it would set a time as text and a whole
+    number as one with a fraction. Browser itself runs the lines in tests/interface/test_browser.py.
+    """
     statement = STATEMENTS[name]
-    if statement.parameters:
-        assert statement.try_line.startswith(":params {")
-        named = set(re.findall(r"(?:\{|, )([a-z_]+):", statement.try_line))
-        assert statement.parameters <= named
+    commands = re.findall(r":param ([a-z_]+) => .+?;(?= :param|$)", statement.try_line)
+    assert set(commands) == statement.parameters
+    assert len(statement.try_line) == sum(map(len, re.findall(r":param [a-z_]+ => .+?;(?: |$)", statement.try_line)))
 
 
 def test_every_schema_object_of_the_migrations_is_there_and_says_what_it_covers(driver):

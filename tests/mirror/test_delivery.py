@@ -1,6 +1,5 @@
 """Does a mirror get what was written: soon, in order, once or more, and never an older state over a newer one?"""
 
-import inspect
 import json
 import socket
 import sqlite3
@@ -14,9 +13,7 @@ import pytest
 import redis
 
 from brain import Edge, Relation, SkillStep
-from brain.engine.delivery import WRITES
 from brain.errors import LocationError, StoreError
-from brain.store.base import Store
 from brain.store.redis.mirrored import OvertakenError
 from brain.store.redis.permissions import rules
 from brain.store.values import new_operation
@@ -363,16 +360,3 @@ def test_a_mirror_needs_no_more_rights_than_a_store(file_source, server, optiona
     mirror.sync()
     mirror.unlink()
     mirror.release()
-
-
-def test_every_write_of_a_store_is_delivered():
-    """What a store is told to write by an operation's id, but for what the mirror has no part in."""
-    writes = {
-        name for name, method in inspect.getmembers(Store, inspect.isfunction) if "operation" in signature(method)
-    }
-    assert writes - set(WRITES) == {"claim_sweep", "set_embedding_stamp", "set_mirror", "delivered", "note_mark"}
-    assert set(WRITES) <= writes
-
-
-def signature(method):
-    return inspect.signature(method).parameters

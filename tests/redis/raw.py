@@ -93,6 +93,12 @@ class RedisRaw:
             client.hdel(self.keys.profiles, skill_id)
             client.hdel(self.keys.terms, skill_id)
 
+    def damage_trace(self, skill_id):
+        """Makes the first of its traces unreadable."""
+        key = min(self._client.smembers(self.keys.traces_learned(skill_id)))
+        row = json.loads(self._client.hget(self.keys.traces, key))
+        self._client.hset(self.keys.traces, key, json.dumps([*row[:2], "{broken", *row[3:]]))
+
     def damage_edges(self):
         with self._client as client:
             for key in self._matching(self.keys.edges_of):

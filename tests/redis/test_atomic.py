@@ -64,7 +64,7 @@ def test_what_orka_writes_between_reading_and_writing_is_not_lost(spot, store):
 
     store._backend.commit = interrupted
     record = SkillTransferRecord(target_context={}, success=True, timestamp=spot.clock())
-    found = store.feedback("a", record, ttl=True, operation=op())
+    found = store.feedback("a", record, ttl=True, operation=op()).skill
     assert (found.usage_count, found.description) == (6, "theirs")
     assert read == store._backend.read
 
@@ -151,7 +151,7 @@ def test_a_lost_answer_counts_once(spot, lossy, wire):
     (again,) = lost(wire, lambda: learn(lossy, order(made)))
     assert (again.outcome, again.skill.usage_count) == (LearnOutcome.REINFORCED, 1)
     record = SkillTransferRecord(target_context={}, success=True, timestamp=spot.clock())
-    found = lost(wire, lambda: lossy.feedback("a", record, ttl=True, operation=op()))
+    found = lost(wire, lambda: lossy.feedback("a", record, ttl=True, operation=op()).skill)
     assert (found.usage_count, found.transfer_count, len(found.transfer_history), found.version) == (2, 1, 1, 3)
     new = draft(bare("b", spot.clock))
     assert lost(wire, lambda: lossy.save(new, expected_version=0, operation=op())).version == 1
@@ -174,7 +174,7 @@ def test_the_same_operation_again_changes_nothing(spot, store):
     record = SkillTransferRecord(target_context={}, success=True, timestamp=spot.clock())
     operation = op()
     for _ in range(3):
-        assert store.feedback("a", record, ttl=True, operation=operation).transfer_count == 1
+        assert store.feedback("a", record, ttl=True, operation=operation).skill.transfer_count == 1
     operation = op()
     assert [store.delete("a", operation=operation) for _ in range(3)] == [True] * 3
 

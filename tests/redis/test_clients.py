@@ -8,7 +8,7 @@ import redis
 
 from brain import Brain, SyncBrain
 from brain.errors import LocationError, StoreError
-from brain.store.redis import is_memory, of_memory
+from brain.store.redis import of_memory
 from brain.store.redis.opening import say_once_that_it_is_not_atomic, without_secrets
 from tests.contract.samples import AUDIT, audit, bread, ids, skill
 from tests.redis.drafts import draft, op, save
@@ -74,11 +74,8 @@ def test_a_client_and_a_location_share_one_store(spot, client):
 
 def test_what_is_no_memory_is_refused_with_what_would_be_one():
     for found in (object(), Logger(redis=5), {}, Logger(get=len)):
-        assert not is_memory(found)
         with pytest.raises(LocationError, match=r"\.redis"):
             of_memory(found, "default", None)
-    assert is_memory(FakeMemory())
-    assert is_memory(redis.Redis())
 
 
 def test_an_asynchronous_client_is_refused():

@@ -67,7 +67,7 @@ def test_what_is_seen_in_the_wild_is_read_recalled_and_kept(spot, orka, kind):
     assert json.dumps({key: after[key] for key in before}) == json.dumps(before)
     assert list(after)[: len(documents(golden("01"))[ID][1])] == list(documents(golden("01"))[ID][1])
     record = SkillTransferRecord(target_context={}, success=True, timestamp=spot.clock())
-    assert store.feedback("odd", record, ttl=True, operation=op()).transfer_count == found.transfer_count + 1
+    assert store.feedback("odd", record, ttl=True, operation=op()).skill.transfer_count == found.transfer_count + 1
     used = json.loads(spot.client.get(spot.keys.document("odd")))
     changed = {"transfer_history", "confidence", "usage_count", "success_rate", "updated_at", "expires_at"}
     assert {k: json.dumps(v) for k, v in used.items() if k not in changed} == {

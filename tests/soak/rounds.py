@@ -12,7 +12,6 @@ from concurrent.futures import ProcessPoolExecutor
 import psutil
 
 from brain import SyncBrain
-from brain.engine.doctor import examine
 from brain.model.skill import utc_now
 from brain.neo4j_local import LocalNeo4j
 from tests.contract.samples import skill
@@ -84,7 +83,7 @@ def process_maker():
 def sound(location, namespace, ledgers=()):
     """Opens the store anew: the doctor finds nothing, and all that was acknowledged is there once."""
     with SyncBrain.open(location, namespace=namespace, cache=False) as brain:
-        found = examine(brain)
+        found = brain.examine()
         assert not found.faults, found.faults
         stored, edges = stored_in(brain)
         for ledger in ledgers:
@@ -185,7 +184,7 @@ def mixed(location, namespace, processes=4, seconds=60.0):
         counted, looks = Counter(), Counter()
 
         def look():
-            found = examine(brain)
+            found = brain.examine()
             assert not found.faults, found.faults
             looks["looks"] += 1
 

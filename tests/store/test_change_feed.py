@@ -2,6 +2,8 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -134,6 +136,84 @@ def test_what_has_expired_is_not_fed(store, clock):
     save(store, "b", expires_at=clock().isoformat())
     assert list(store.changes(since).entries) == []
     assert list(entries(store)) == ["a"]
+
+
+def expiring(store, clock, skill_id, **later):
+    save(store, skill_id, expires_at=(clock() + timedelta(**later)).isoformat())
+
+
+def test_what_is_saved_as_expired_is_fed_as_gone(store, clock):
+    save(store, "a", "b")
+    since = store.changes(0).version
+    expiring(store, clock, "a", hours=-1)
+    changes = store.changes(since)
+    assert (list(changes.entries), list(changes.deleted)) == ([], ["a"])
+    assert not store.changes(changes.version)
+    store.sweep(10, operation=operation())
+    assert list(store.changes(since).deleted) == ["a"]
+
+
+@pytest.mark.parametrize("told", [None, {"days": 30}], ids=["never", "late"])
+def test_a_shortened_expiry_is_fed_to_those_who_look_when_the_skill_is_gone(store, clock, told):
+    if told:
+        expiring(store, clock, "a", **told)
+    else:
+        save(store, "a")
+    reader = Reader(store)
+    reader.look()
+    since = reader.version
+    expiring(store, clock, "a", hours=2)
+    (entry,) = store.changes(since).entries
+    assert entry.expires_at is not None
+    assert list(store.changes(since).deleted) == []
+    clock.advance(hours=3)
+    assert list(store.changes(since).deleted) == ["a"]
+    assert store.sweep(10, operation=operation()) == 1
+    assert list(store.changes(since).deleted) == ["a"]
+    reader.look()
+    assert reader.entries == {}
+    assert reader.begun == 1
+
+
+def test_a_shortened_skill_that_is_written_again_is_fed_as_it_is(store, clock):
+    save(store, "a")
+    since = store.changes(0).version
+    expiring(store, clock, "a", hours=1)
+    clock.advance(hours=2)
+    save(store, "a", confidence=0.75)
+    changes = store.changes(since)
+    assert [(entry.id, entry.confidence) for entry in changes.entries] == [("a", 0.75)]
+    assert list(changes.deleted) == []
+
+
+def test_many_shortened_at_once_are_all_fed(store, clock):
+    ids = [f"s{i}" for i in range(8)]
+    save(store, *ids, "kept")
+    since = store.changes(0).version
+    moved = [
+        replace(kept, skill=kept.skill.model_copy(update={"expires_at": (clock() + timedelta(hours=1)).isoformat()}))
+        for page in store.export()
+        for kept in page
+        if kept.skill.id != "kept"
+    ]
+    store.restore(moved, operation=operation())
+    clock.advance(hours=2)
+    while store.sweep(3, operation=operation()):
+        pass
+    assert sorted(store.changes(since).deleted) == ids
+    assert sorted(entries(store)) == ["kept"]
+
+
+def test_what_expires_when_it_said_it_would_takes_no_place_among_the_deletions(store, clock):
+    expiring(store, clock, "a", hours=1)
+    expiring(store, clock, "a", hours=2)  # prolonged
+    save(store, "b")
+    since = store.changes(0).version
+    clock.advance(hours=3)
+    store.sweep(10, operation=operation())
+    save(store, "c")
+    changes = store.changes(since)
+    assert ([entry.id for entry in changes.entries], list(changes.deleted)) == (["c"], [])
 
 
 def test_a_long_way_is_read_a_page_at_a_time_and_one_write_stays_together(store):

@@ -107,7 +107,7 @@ def test_uses_are_counted_on_top_of_what_was_written(store, clock):
     made = draft("a", transfer_history=history, transfer_count=98, confidence=0.5, usage_count=98)
     store.save(made, expected_version=None, operation=operation())
     for i in range(5):
-        given = store.feedback("a", record(note=100 + i, timestamp=clock()), ttl=True, operation=operation())
+        given = store.feedback("a", record(note=100 + i, timestamp=clock()), ttl=True, operation=operation()).skill
         (read,) = store.get_many(["a"])
         assert read.to_dict() == given.to_dict()
     assert (read.transfer_count, read.transfer_successes, read.usage_count, read.version) == (103, 5, 103, 6)

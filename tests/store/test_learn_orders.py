@@ -147,7 +147,7 @@ def test_an_operation_that_is_repeated_counts_once_and_is_answered_the_same(stor
     assert {skill_id: found["usage_count"] for skill_id, found in stored(store).items()} == {"a": 2, "c": 1}
     same = operation()
     for _ in range(2):
-        assert store.feedback("a", record(), ttl=True, operation=same).transfer_count == 1
+        assert store.feedback("a", record(), ttl=True, operation=same).skill.transfer_count == 1
     assert stored(store)["a"]["transfer_count"] == 1
 
 

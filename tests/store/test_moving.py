@@ -83,7 +83,7 @@ def test_a_restored_store_goes_on_as_the_first_would(lived, target):
         target.restore(page, operation=operation())
     found = target.learn([order("z", "bread"), order("y", trace_id="run 1")], operation=operation())
     assert [(f.outcome.value, f.skill.id) for f in found] == [("reinforced", "a"), ("already_seen", "a")]
-    assert target.feedback("d", record(), ttl=True, operation=operation()).transfer_count == 4
+    assert target.feedback("d", record(), ttl=True, operation=operation()).skill.transfer_count == 4
 
 
 def test_restoring_twice_changes_nothing(lived, target):

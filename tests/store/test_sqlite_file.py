@@ -93,7 +93,7 @@ def test_a_file_of_the_first_schema_goes_on_from_where_it_was(sqlite_place, earl
     assert store.changes(9).store_id and store.changes(9).store_id != other.changes(1).store_id
     found = store.learn([order("z", "bread"), order("y", trace_id="run 1")], operation=operation())
     assert [(f.outcome.value, f.skill.id) for f in found] == [("reinforced", "a"), ("already_seen", "a")]
-    given = store.feedback("a", record(), ttl=True, operation=operation())
+    given = store.feedback("a", record(), ttl=True, operation=operation()).skill
     assert (given.transfer_count, len(given.transfer_history), given.version) == (4, 4, 4)
     assert store.delete("b", operation=operation())
     assert sqlite_place.raw.counts()["tag"] == 1
@@ -245,8 +245,8 @@ def test_one_store_serves_threads_and_event_loops_at_once(sqlite_place):
 
 
 def test_deletions_are_forgotten_the_oldest_first(sqlite_place, monkeypatch):
-    monkeypatch.setattr("brain.store.sqlite.store.DELETIONS_KEPT", 5)
-    monkeypatch.setattr("brain.store.sqlite.store.DELETIONS_SLACK", 3)
+    monkeypatch.setattr("brain.store.sqlite.skills.DELETIONS_KEPT", 5)
+    monkeypatch.setattr("brain.store.sqlite.skills.DELETIONS_SLACK", 3)
     store = sqlite_place.open()
     store.save_many([draft(f"s{i}") for i in range(20)], operation=operation())
     since = store.changes(0).version

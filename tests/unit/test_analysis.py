@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from brain import ContextAnalyzer, Policy
-from brain.analysis.triggers import known_patterns, known_structures, patterns_in, structures_in
+from brain.analysis.triggers import known_patterns, known_structures, structures_and_patterns_in
 from brain.analysis.words import tokens
 from brain.errors import InputError
 
@@ -80,6 +80,14 @@ def test_the_tables_hold_the_guides_ten_structures_and_ten_patterns():
         "optimization",
         "abstraction",
     )
+
+
+def structures_in(text, rules="inflected"):
+    return structures_and_patterns_in(text, rules)[0]
+
+
+def patterns_in(text, rules="inflected"):
+    return structures_and_patterns_in(text, rules)[1]
 
 
 @pytest.mark.parametrize(("structure", "sentence"), STRUCTURES)

@@ -12,7 +12,7 @@ GOOD = """// What the file is for.
 // name: find_it
 // Finds a thing.
 // mode: read
-// try: :params {id: "…"}
+// try: :param id => "…";
 MATCH (n {id: $id, text: "not a $parameter"}) // a remark
 RETURN n;
 
@@ -29,7 +29,7 @@ def test_statements_are_read_with_head_body_and_parameters():
     assert (found.name, found.mode, found.source) == ("find_it", "read", "things.cypher:3")
     assert found.doc == "Finds a thing."
     assert found.parameters == {"id"}
-    assert found.try_line.startswith(":params")
+    assert found.try_line.startswith(":param id")
     assert not found.text.endswith(";")
     assert (put.name, put.mode, put.source, put.parameters) == (
         "put_it",

@@ -4,7 +4,6 @@ import pytest
 
 from brain.model.receipts import LearnOutcome
 from brain.store.neo4j import skills as skills_module
-from brain.store.neo4j import store as store_module
 from tests.store.samples import draft, edge, operation, order, record, save
 
 pytestmark = pytest.mark.neo4j
@@ -66,7 +65,7 @@ def test_every_write_that_is_repeated_counts_once_after_many_others(graph):
     graph.feedback("a", record(), ttl=True, operation=repeated)
     for _ in range(300):
         graph.feedback("b", record(), ttl=True, operation=operation())
-    assert graph.feedback("a", record(), ttl=True, operation=repeated).usage_count == 1
+    assert graph.feedback("a", record(), ttl=True, operation=repeated).skill.usage_count == 1
     assert graph.get_many(["b"])[0].usage_count == 300
 
 
@@ -81,7 +80,8 @@ def test_the_latest_hundred_transfers_are_kept_as_nodes(graph, neo4j_place):
 
 
 def test_deletions_are_forgotten_the_oldest_first(graph, neo4j_place, monkeypatch):
-    monkeypatch.setattr(store_module, "DELETIONS_KEPT", 3)
+    monkeypatch.setattr(skills_module, "DELETIONS_KEPT", 3)
+    monkeypatch.setattr(skills_module, "DELETIONS_SLACK", 0)
     ids = [f"s{i}" for i in range(6)]
     save(graph, *ids)
     versions = []
@@ -121,8 +121,11 @@ def test_a_commit_of_which_the_server_shows_only_the_version_is_not_counted_as_s
         lambda store: store.delete("a", operation=operation()),
         lambda store: store.restore([kept for page in store.export() for kept in page], operation=operation()),
         lambda store: store.sweep(10, operation=operation()),
+        lambda store: store.save_many(
+            [draft("b"), draft("a", expires_at="2025-01-01"), draft("c")], operation=operation()
+        ),
     ],
-    ids="save many learn alike feedback vectors profiles delete restore sweep".split(),
+    ids="save many learn alike feedback vectors profiles delete restore sweep shortened".split(),
 )
 def test_the_version_that_a_write_made_is_reached_at_once(graph, neo4j_place, clock, write):
     save(graph, "a", "b")

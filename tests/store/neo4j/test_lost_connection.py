@@ -1,5 +1,8 @@
 """Does a store go on when its connections are cut, as by a server that restarts? Through a proxy on loopback."""
 
+import subprocess
+import sys
+import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
@@ -7,7 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 from neo4j.auth_management import ExpiringAuth
 
+from brain.errors import StoreUnavailableError
 from brain.store.location import open_store
+from brain.store.neo4j import connection
 from tests.proxy import CommitThief
 from tests.store.samples import draft, operation, order, record, save
 
@@ -80,6 +85,33 @@ def test_a_commit_whose_answer_is_lost_counts_once_in_a_call_of_many(open_throug
     store.save_many([draft("a"), draft("d")], operation=operation())
     assert proxy.cut.is_set()
     assert [(found.id, found.version) for found in store.get_many(["a", "d"])] == [("a", 3), ("d", 1)]
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    """The seconds that are slept between attempts; the clock of the retries moves with them."""
+    slept, begun = [], time.monotonic()
+    monkeypatch.setattr(connection.time, "sleep", slept.append)
+    monkeypatch.setattr(connection.time, "monotonic", lambda: begun + sum(slept))
+    return slept
+
+
+@pytest.mark.parametrize("write", [True, False], ids=["write", "read"])
+def test_attempts_never_pause_longer_than_two_seconds_and_end(open_through, proxy, pauses, write):
+    store = open_through()
+    proxy.close()
+    with pytest.raises(StoreUnavailableError, match="does not answer"):
+        save(store, "a") if write else store.count()
+    assert len(pauses) > 10
+    assert max(pauses) <= connection.LONGEST_PAUSE * 1.2
+    assert sum(pauses) < connection.RETRY_SECONDS + 2 * connection.LONGEST_PAUSE
+
+
+def test_the_driver_says_nothing_on_stderr():
+    lines = "from brain import SyncBrain", "try: SyncBrain.open('neo4j://neo4j:secret@127.0.0.1:1')"
+    program = "\n".join([*lines, "except Exception as error: print(type(error).__name__)"])
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("StoreUnavailableError\n", "")
 
 
 def test_a_password_that_was_changed_is_asked_for_again_when_a_connection_opens(open_through, proxy, neo4j_server):
