@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from brain.errors import InputError
 
 STDIN = "-"
-
-_OPTIONAL = ("skill_name", "trace_id", "skill_id", "derived_from")
-_EXAMPLE = 'Give {"execution_trace": {"steps": [...]}, "context": {"task": ...}, "outcome": {"success": true}}.'
-
-
-@dataclass(frozen=True)
-class Execution:
-    """One execution to learn from. `where` names file and place; `arguments` are those of `observe`."""
-
-    where: str
-    arguments: dict[str, Any]
-    ignored: tuple[str, ...]
 
 
 def read_text(source: str) -> str:
@@ -67,34 +54,9 @@ def as_object(value: Any, what: str) -> dict[str, Any]:
     return value
 
 
-def read_executions(source: str) -> tuple[list[Execution], bool]:
-    """The executions in a file, and whether they were in a list. Raises `InputError` for one that lacks a key."""
-    value = read_json(source)
-    if isinstance(value, list):
-        return [_execution(item, f"{name_of(source)}, item {i}") for i, item in enumerate(value)], True
-    return [_execution(value, name_of(source))], False
-
-
 def name_of(source: str) -> str:
     """What to call a source in a message."""
     return "standard input" if source == STDIN else source
-
-
-def _execution(value: Any, where: str) -> Execution:
-    given = dict(as_object(value, where))
-    if "trace" in given and "execution_trace" in given:
-        raise InputError(f"{where} has both 'trace' and 'execution_trace'. Leave one out.")
-    if "trace" in given:
-        given["execution_trace"] = given.pop("trace")
-    missing = [key for key in ("execution_trace", "context", "outcome") if key not in given]
-    if missing:
-        raise InputError(f"{where} has no {' and no '.join(map(repr, missing))}. {_EXAMPLE}")
-    arguments = {key: given.pop(key) for key in ("execution_trace", "context", "outcome")}
-    for key in _OPTIONAL:
-        optional = given.pop(key, None)
-        if optional is not None:
-            arguments[key] = optional
-    return Execution(where, arguments, tuple(given))
 
 
 def _kind(value: Any) -> str:

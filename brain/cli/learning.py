@@ -2,36 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from brain.cli.ending import NO
-from brain.cli.files import STDIN, Execution, as_object, parse_json, read_executions
+from brain.cli.ending import NO, WRONG_INPUT
+from brain.cli.files import as_object, parse_json
+from brain.cli.intake import Found, Lesson, Verdict, Wanted, files_in, in_words, lessons
 from brain.cli.layout import expiry, pairs, score, transfers, visible
 from brain.cli.opening import mention_unused_vectors, opened
 from brain.cli.options import AsJson, EmbedderName, Location, Namespace, Quiet, SkillId
-from brain.cli.output import Output, complain
-from brain.errors import BrainError, InputError
+from brain.cli.output import Output
+from brain.cli.reporting import Learning, Report, row_of
+from brain.errors import InputError
 
 if TYPE_CHECKING:
     from brain.engine.sync import SyncBrain
     from brain.model.receipts import FeedbackReceipt, LearnReceipt
+
+FORMATS = (
+    "anthropic_managed_events, anthropic_message, autogen_core, claude_code, codex, guide, langgraph_stream, "
+    "langsmith_run, mini_swe_agent, openai_chat, openai_responses, openhands_events, orka_trace, otlp_json, "
+    "swe_agent_traj, who_and_when"
+)
 
 
 def learn(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="TRACE.json",
-            help="Files that hold an execution or a list of them, - for standard input. An execution is an object "
-            "with execution_trace, context and outcome, optionally skill_name, trace_id, skill_id and derived_from.",
+            metavar="FILE",
+            help="Traces in files and folders, - for standard input: JSON or JSON Lines, of one run or of many. What "
+            "agents and their hosts write is told by what stands in it; an execution of your own is an object with "
+            "execution_trace, context and outcome, optionally skill_name, trace_id, skill_id and derived_from.",
             show_default=False,
         ),
     ],
+    format: Annotated[
+        str, typer.Option("--format", metavar="NAME", help=f"How all of them are written: auto, or {FORMATS}.")
+    ] = "auto",
+    outcome: Annotated[
+        Verdict,
+        typer.Option(
+            "--outcome",
+            help="How the runs went that do not say so themselves. A run's own verdict stands. With auto, those "
+            "without one teach nothing.",
+        ),
+    ] = Verdict.AUTO,
+    domain: Annotated[str | None, typer.Option("--domain", metavar="TEXT", help="The field that all are of.")] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", metavar="", help="Show what would be learned by an empty memory; store nothing."),
+    ] = False,
+    no_redact: Annotated[
+        bool,
+        typer.Option("--no-redact", metavar="", help="Store keys, tokens, passwords and e-mail addresses as they are."),
+    ] = False,
     name: Annotated[str | None, typer.Option("--name", metavar="TEXT", help="Name of a new skill.")] = None,
     trace_id: Annotated[
         str | None,
@@ -48,19 +79,29 @@ def learn(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Learn skills from executions, or reinforce the ones that do the same."""
+    """Learn skills from executions, or reinforce the ones that do the same.
+
+    Whatever is wrong with one file, the others are learned from; the exit
+    status is 2 then.
+    """
     output = Output(as_json, quiet)
-    executions, listed = _read_all(sources)
-    _complete(executions, {"skill_name": name, "trace_id": trace_id, "skill_id": skill_id}, derived_from or [])
-    _mention_ignored_keys(executions, output)
-    with opened(store, namespace, embedder, loading=output.loading) as memory:
-        mention_unused_vectors(memory, embedder, output)
-        receipts = _learned(memory.brain, executions)
-        if as_json and listed:
-            output.stream(_learn_data(receipt) for receipt in receipts)
-            return
-        for i, receipt in enumerate(receipts):
-            output.data(_learn_data(receipt), *([""] if i else []), _learn_text(receipt))
+    wanted = Wanted(None if format == "auto" else format, outcome, domain, not no_redact)
+    named = {"skill_name": name, "trace_id": trace_id, "skill_id": skill_id}
+    given = {key: value for key, value in named.items() if value is not None}
+    files = list(files_in(sources))
+    with output.progress("Reading", len(files) if len(files) > 1 else None) as advance:
+        found = _each(files, wanted, advance)
+        head = list(islice(found, 2))
+        alone = head[0] if len(head) == 1 and head[0].alone and files[0].named else None
+        _complete(head, given, alone)
+        every = _derived(chain(head, found), derived_from or [])
+        with _memory(dry_run, store, namespace, embedder, output) as brain:
+            if not dry_run:
+                mention_unused_vectors(brain, embedder, output)
+            if alone is not None:
+                _learn_one(brain, next(every), output, dry_run)
+            else:
+                _learn_all(brain, every, output, dry_run)
 
 
 def feedback(
@@ -76,6 +117,10 @@ def feedback(
         str | None,
         typer.Option("--adaptations", metavar="JSON", help="What was changed to apply it, as a JSON object."),
     ] = None,
+    feedback_id: Annotated[
+        str | None,
+        typer.Option("--feedback-id", metavar="ID", help="Id of this feedback: given again, it counts once."),
+    ] = None,
     store: Location = None,
     namespace: Namespace = "default",
     as_json: AsJson = False,
@@ -86,66 +131,98 @@ def feedback(
     if success == failure:
         raise InputError("Say how it went: either --success or --failure.")
     changed = as_object(parse_json(adaptations, "--adaptations"), "--adaptations") if adaptations is not None else {}
-    with opened(store, namespace) as memory:
-        receipt = memory.brain.feedback(skill_id, {"domain": domain, "task": task}, success, changed)
-    output.data(_feedback_data(receipt), *([_feedback_text(receipt)] if receipt.skill else []))
+    with opened(store, namespace) as brain:
+        context = {"domain": domain, "task": task}
+        receipt = brain.feedback(skill_id, context, success, changed, feedback_id=feedback_id)
+    output.data(receipt.to_dict(), *([_feedback_text(receipt)] if receipt.skill else []))
     if not receipt.recorded:
         raise typer.Exit(NO)  # the brain has logged why
 
 
-def _read_all(sources: list[str]) -> tuple[list[Execution], bool]:
-    """Every execution of every source, and whether they are to be printed as a list."""
-    if sources.count(STDIN) > 1:
-        raise InputError("Standard input (-) can be read only once.")
-    found = [read_executions(source) for source in sources]
-    return [execution for part, _ in found for execution in part], len(found) > 1 or found[0][1]
+def _memory(
+    dry_run: bool, store: str | None, namespace: str, embedder: str | None, output: Output
+) -> AbstractContextManager[SyncBrain]:
+    """The memory to learn into; for a dry run one that is gone afterwards."""
+    if dry_run:
+        return opened("sqlite://:memory:", namespace)
+    return opened(store, namespace, embedder, loading=output.loading)
 
 
-def _mention_ignored_keys(executions: list[Execution], output: Output) -> None:
-    ignored = dict.fromkeys(key for execution in executions for key in execution.ignored)
-    if ignored:
-        output.notice(f"Keys that are not read: {', '.join(ignored)}.")
+def _each(files: list[Found], wanted: Wanted, advance: Any) -> Iterator[Lesson]:
+    for found in files:
+        for lesson in lessons(found, wanted):
+            yield lesson
+            if len(files) == 1:
+                advance(1)
+        if len(files) > 1:
+            advance(1)
 
 
-def _complete(executions: list[Execution], given: dict[str, Any], derived_from: list[str]) -> None:
-    """Puts what the options say over what the files say."""
-    for key, value in given.items():
-        if value is not None and len(executions) != 1:
-            option = "--name" if key == "skill_name" else f"--{key.replace('_', '-')}"
-            raise InputError(f"{option} is for one execution, and {len(executions)} are given. Put it into the file.")
-        if value is not None:
-            executions[0].arguments[key] = value
-    for execution in executions if derived_from else []:
-        used = execution.arguments.get("derived_from", [])
-        if isinstance(used, list):  # else the brain says what is wrong with it
-            execution.arguments["derived_from"] = [*used, *derived_from]
+def _complete(head: list[Lesson], given: dict[str, str], alone: Lesson | None) -> None:
+    """Puts what the options say over what the one trace says."""
+    if not given:
+        return
+    if len(head) > 1:
+        option = "--name" if "skill_name" in given else f"--{next(iter(given)).replace('_', '-')}"
+        raise InputError(f"{option} is for one execution, and there are more. Put it into the file.")
+    if head and head[0].arguments:
+        head[0].arguments |= given
 
 
-def _learned(brain: SyncBrain, executions: list[Execution]) -> Iterable[LearnReceipt]:
-    """Learns one after the other; at an error it says what came before."""
-    for i, execution in enumerate(executions):
-        try:
-            yield brain.observe(**execution.arguments)
-        except BrainError as error:
-            if len(executions) > 1:
-                before = ", ".join(done.where for done in executions[:i]) or "nothing"
-                complain(f"Stopped at {execution.where}. Learned before it: {before}.")
-            if isinstance(error, InputError):
-                raise InputError(f"{execution.where}: {error}") from error
-            raise
+def _derived(every: Iterator[Lesson], derived_from: list[str]) -> Iterator[Lesson]:
+    for lesson in every:
+        used = lesson.arguments.get("derived_from", [])
+        if derived_from and lesson.arguments and isinstance(used, list):  # else the brain says what is wrong with it
+            lesson.arguments["derived_from"] = [*used, *derived_from]
+        yield lesson
 
 
-def _learn_data(receipt: LearnReceipt) -> dict[str, Any]:
-    return {
-        "outcome": receipt.outcome.value,
-        "reason": receipt.reason,
-        "version": receipt.version,
-        "skill": receipt.skill.to_dict() if receipt.skill else None,
-    }
+def _learn_one(brain: SyncBrain, lesson: Lesson, output: Output, dry_run: bool) -> None:
+    """Learns the one trace there is; whatever is wrong with it is the command's error."""
+    if lesson.refused is not None:
+        raise lesson.refused
+    if lesson.unread:
+        output.notice(f"Keys that are not read: {', '.join(lesson.unread)}.")
+    if lesson.skipped:
+        output.data(row_of(lesson), pairs([("outcome", Text("skipped", "bold")), ("reason", lesson.skipped)]))
+        return
+    try:
+        receipt = brain.observe(**_renamed(lesson.arguments))
+    except InputError as error:
+        raise InputError(f"{lesson.where}: {error}") from error
+    if lesson.redacted:
+        output.notice(f"Replaced before it was stored: {in_words(lesson.redacted)}.")
+    output.data(receipt.to_dict(), _learn_text(receipt, dry_run))
 
 
-def _learn_text(receipt: LearnReceipt) -> Table:
+def _learn_all(brain: SyncBrain, every: Iterator[Lesson], output: Output, dry_run: bool) -> None:
+    """Learns all traces that can be, and reports on every one."""
+    report = Report(output)
+    learning = Learning(brain, report)
+    if output.as_json:
+        output.stream(learning.rows(every))
+    else:
+        for _ in learning.rows(every):
+            pass
+        output.text(report.table())
+    report.tell_the_rest()
+    if report.refused:
+        raise typer.Exit(WRONG_INPUT)
+
+
+def _renamed(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `observe`, which calls the trace by its whole name. Raises `InputError`."""
+    from brain.model.inputs import PARTS, Execution
+
+    execution = Execution.read(arguments)
+    parts: dict[str, Any] = {name: getattr(execution, name) for name in PARTS}
+    return parts | {key: item for key, item in arguments.items() if key not in (*PARTS, "trace")}
+
+
+def _learn_text(receipt: LearnReceipt, dry_run: bool) -> Table:
     rows: list[tuple[str, Any]] = [("outcome", Text(receipt.outcome.value, "bold")), ("reason", receipt.reason)]
+    if dry_run:
+        rows[0] = ("outcome", Text("dry run, nothing was stored", "bold"))
     if receipt.skill:
         rows += [
             ("name", visible(receipt.skill.name)),
@@ -153,16 +230,21 @@ def _learn_text(receipt: LearnReceipt) -> Table:
             ("confidence", score(receipt.skill.confidence)),
             ("expires", expiry(receipt.skill)),
         ]
+    if receipt.skill and dry_run:
+        rows[-3:] = [("task", receipt.skill.task), *_steps(receipt)]
     return pairs(rows)
 
 
-def _feedback_data(receipt: FeedbackReceipt) -> dict[str, Any]:
-    return {
-        "recorded": receipt.recorded,
-        "reason": receipt.reason,
-        "version": receipt.version,
-        "skill": receipt.skill.to_dict() if receipt.skill else None,
-    }
+def _steps(receipt: LearnReceipt) -> list[tuple[str, Any]]:
+    """The steps that would be learned, each with what was noted of it."""
+    rows: list[tuple[str, Any]] = []
+    for i, step in enumerate(receipt.skill.procedure if receipt.skill else (), 1):
+        cell = Text(visible(step.action, lines=True))
+        more = step.model_extra or {}
+        for note in filter(None, [step.description, more.get("repeats"), *more.get("pitfalls", [])]):
+            cell.append(f"\n{visible(str(note), lines=True)}", "dim")
+        rows.append((f"step {i}", cell))
+    return rows
 
 
 def _feedback_text(receipt: FeedbackReceipt) -> Table:
