@@ -1,0 +1,459 @@
+"""How agents are carried out: in order or at once, on errors, with what a brain is told, when a run is cancelled."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from brain import BrainAgent
+from brain.errors import InputError
+from brain.workflow.run import Interrupted, run_plan
+from tests.workflow.conftest import ENVIRONMENT, planned, ran, results, says
+
+STEPS = ["collect the findings", "test each cause", "conclude"]
+LEARN = (
+    '{"domain": "a", "task": "find the cause of it", "steps": ["collect the findings", "test each cause", "conclude"]}'
+)
+RECALL = '{"domain": "b", "task": "find the cause of that", "steps": ["collect the findings", "test each cause"]}'
+
+
+def workflow(*agents, more=""):
+    names = ", ".join(agent["id"] for agent in agents)
+    written = "".join(f"  - {json.dumps(agent, ensure_ascii=False)}\n" for agent in agents)
+    return f"orchestrator: {{id: x, agents: [{names}]{more}}}\nagents:\n{written}"
+
+
+def llm(name, prompt, url="http://127.0.0.1:9", **more):
+    params = {"provider": "lm_studio", "model_url": url, "model": "m", "retries": 0}
+    return {"id": name, "type": "local_llm", "prompt": prompt, "params": params} | more
+
+
+def brain_agent(name, operation, prompt, **more):
+    return {"id": name, "type": "brain", "operation": operation, "prompt": prompt} | more
+
+
+@pytest.fixture
+def brain(file_place):
+    return file_place.open()
+
+
+def statuses(result):
+    return {one.id: one.status for one in result.agents}
+
+
+# Order
+
+
+def test_agents_run_in_the_listed_order_and_see_those_before(model):
+    script = {name: says(f"I am {name}", when=f"<{name}>") for name in "abc"}
+    llm_ = model(script)
+    text = workflow(
+        llm("a", "<a> {{ input }}", llm_.url),
+        llm("b", "<b> {{ previous_outputs.a.response }}", llm_.url),
+        llm("c", "<c> {{ get_agent_response('b') }} {{ previous_outputs | length }}", llm_.url),
+    )
+    result = ran(text, "go")
+    assert [one.prompt for one in llm_.asked] == ["<a> go", "<b> I am a", "<c> I am b 2"]
+    assert (result.answer, result.answer_from, result.status) == ("I am c", "c", "ok")
+    assert all(one.duration_ms > 0 for one in result.agents)
+
+
+def test_independent_agents_run_at_once_and_a_join_waits_for_all(model):
+    held = {name: says({"answer": f"I am {name}", "held": True}, when=f"<{name}>") for name in ("l", "r", "q")}
+    llm_ = model({"start": says("begun", when="<start>"), **held, "join": says("joined", when="<join>")})
+    text = workflow(
+        llm("start", "<start>", llm_.url),
+        llm("l", "<l> {{ previous_outputs.start.response }}", llm_.url),
+        llm("r", "<r>", llm_.url, depends_on="start"),
+        llm("q", "<q>", llm_.url, depends_on=["start"]),
+        llm("join", "<join> {{ joined_results() | join(', ') }}", llm_.url, depends_on=["l", "r", "q"]),
+        more=", strategy: parallel",
+    )
+    llm_.gate.clear()
+
+    async def runs():
+        task = asyncio.create_task(run_plan(planned(text), "x"))
+        while llm_.at_once < 3 and not task.done():
+            await asyncio.sleep(0.01)
+        llm_.gate.set()
+        return await task
+
+    result = asyncio.run(runs())
+    assert result.status == "ok"
+    assert llm_.most_at_once == 3
+    assert llm_.asked[-1].prompt.startswith("<join> begun, I am ")
+    assert llm_.asked[-1].prompt.count("I am") == 3
+
+
+@pytest.mark.parametrize(("more", "most"), [(", strategy: parallel, concurrency: 2", 2), (", strategy: sequential", 1)])
+def test_no_more_agents_run_at_once_than_may(model, more, most):
+    llm_ = model({"any": says("x", when="go")})
+    result = ran(workflow(*(llm(f"a{i}", "go", llm_.url) for i in range(6)), more=more), "x")
+    assert result.status == "ok"
+    assert llm_.most_at_once <= most
+    assert len(llm_.asked) == 6
+
+
+def test_a_fork_by_depends_on_joins_in_sequence_too(model):
+    llm_ = model({"any": says("x", when="")})
+    text = workflow(llm("join", "j", llm_.url, depends_on=["l", "r"]), llm("l", "l", llm_.url), llm("r", "r", llm_.url))
+    assert [one.id for one in ran(text, "x").agents] == ["l", "r", "join"]
+
+
+# Errors
+
+
+def test_a_failure_stops_the_run_and_the_rest_says_because_of_whom(model):
+    llm_ = model({"good": says("x", when="<good>")})
+    text = workflow(llm("bad", "<bad>"), llm("good", "<good>", llm_.url), llm("last", "<last>"))
+    result = ran(text, "x")
+    assert statuses(result) == {"bad": "failed", "good": "not_run", "last": "not_run"}
+    assert results(result)["last"].error == "It was not run, because 'bad' failed."
+    assert (result.status, result.answer, llm_.asked) == ("failed", None, [])
+
+
+def test_a_run_that_continues_skips_what_reads_the_failed_one_and_takes_defaults_where_they_are_given(model):
+    llm_ = model({"any": says("x", when="")})
+    text = workflow(
+        llm("bad", "<bad>"),
+        llm("reads", "{{ previous_outputs.bad.response }}", llm_.url),
+        llm(
+            "guarded",
+            "<{{ previous_outputs.bad.response | default('nothing') }}> {{ previous_outputs.bad.status }}",
+            llm_.url,
+        ),
+        llm("waits", "w", llm_.url, depends_on="bad"),
+        llm("after", "{{ previous_outputs.reads.response }}", llm_.url),
+        llm("free", "f", llm_.url),
+        more=", on_error: continue",
+    )
+    result = ran(text, "x")
+    assert statuses(result) == {
+        "bad": "failed",
+        "reads": "skipped",
+        "guarded": "skipped",
+        "waits": "skipped",
+        "after": "skipped",
+        "free": "ok",
+    }
+    assert "because 'bad' failed: nothing answers" in results(result)["reads"].error
+    assert "because 'reads' failed" in results(result)["after"].error
+    assert (result.status, result.answer_from) == ("failed", "free")
+
+
+def test_a_default_makes_up_for_a_failed_agent_in_a_prompt(model):
+    llm_ = model({"any": says("x", when="")})
+    text = workflow(
+        llm("bad", "<bad>", on_error="continue"),
+        llm("guarded", "<{{ previous_outputs.bad.response | default('nothing') }}>", llm_.url),
+    )
+    assert statuses(ran(text, "x")) == {"bad": "failed", "guarded": "ok"}
+    assert llm_.asked[0].prompt == "<nothing>"
+
+
+def test_a_brain_is_never_told_what_a_default_made_up_for_a_failed_agent(brain):
+    text = workflow(
+        llm("bad", "<bad>"),
+        brain_agent(
+            "learn",
+            "learn",
+            '{"steps": ["look at it", "mend it"], "response": "{{ previous_outputs.bad.response | default(\'x\') }}"}',
+        ),
+        brain_agent("recall", "recall", '{"task": "{{ previous_outputs.bad.task | default(\'find the cause\') }}"}'),
+        more=", on_error: continue",
+    )
+    result = ran(text, "x", brain=brain)
+    assert statuses(result) == {"bad": "failed", "learn": "skipped", "recall": "ok"}
+    assert results(result)["learn"].error.startswith("Nothing was learned, because 'bad' failed: ")
+    assert brain.get_skills() == []
+
+
+def test_an_agents_own_rule_holds_over_the_workflows(model):
+    llm_ = model({"any": says("x", when="")})
+    text = workflow(llm("bad", "b", on_error="stop"), llm("free", "f", llm_.url), more=", on_error: continue")
+    assert statuses(ran(text, "x")) == {"bad": "failed", "free": "not_run"}
+    text = workflow(llm("bad", "b", on_error="continue"), llm("free", "f", llm_.url))
+    assert statuses(ran(text, "x")) == {"bad": "failed", "free": "ok"}
+
+
+def test_a_prompt_that_is_empty_once_rendered_is_told():
+    found = results(ran(workflow(llm("a", "{% if false %}x{% endif %}"))))["a"]
+    assert "prompt: it is empty once it is rendered" in found.error
+
+
+def test_a_field_that_is_not_there_is_told_and_the_run_goes_on(model):
+    llm_ = model({"a": says({"response": "x", "step": 1}, when="<a>"), "b": says("y", when="<b>")})
+    text = workflow(llm("a", "<a>", llm_.url), llm("b", "<b> [{{ previous_outputs.a.steps }}] end", llm_.url))
+    result = ran(text)
+    assert llm_.prompt_of("b").startswith("<b> [] end")
+    assert results(result)["b"].warnings == [
+        "inserted as nothing: previous_outputs.a has no 'steps' (it has response, step, confidence, internal_reasoning)"
+    ]
+
+
+# What the brain is told
+
+
+def test_a_skill_is_learned_recalled_and_judged(brain):
+    text = workflow(
+        brain_agent("learn", "learn", LEARN),
+        brain_agent("recall", "recall", RECALL),
+        brain_agent("feedback", "feedback", "{{ previous_outputs.recall }}"),
+    )
+    found = results(ran(text, brain=brain))
+    learned, recalled, judged = (found[name].output for name in ("learn", "recall", "feedback"))
+    assert learned["response"].startswith("Learned skill: ")
+    assert (learned["outcome"], learned["skill_steps"]) == ("created", STEPS)
+    assert set(recalled) >= {
+        *("response", "confidence", "internal_reasoning", "skill_id", "skill_name", "skill_steps", "skill_tags"),
+        *("skill_type", "combined_score", "structural_score", "semantic_score", "adaptations", "all_candidates"),
+    }
+    assert isinstance(recalled["confidence"], str)
+    assert isinstance(recalled["combined_score"], float)
+    assert recalled["all_candidates"][0].keys() >= {"skill_name", "score", "reasoning"}
+    assert (judged["transfer_count"], judged["transfer_success"]) == (1, True)
+    assert "counted as one" in found["feedback"].warnings[0]
+    (transfer,) = brain.get_skills()[0].transfer_history
+    assert transfer.target_context["metadata"] == {"domain": "b", "task": "find the cause of that"}
+
+
+@pytest.mark.parametrize(("said", "success"), [("false", False), ("True", True), ("no", False), ("failed", False)])
+def test_feedback_hears_a_models_yes_and_no(model, brain, said, success):
+    llm_ = model({"judge": says({"response": "x", "ok": said}, when="judge")})
+    text = workflow(
+        brain_agent("learn", "learn", LEARN),
+        brain_agent("recall", "recall", RECALL),
+        llm("judge", "judge", llm_.url),
+        brain_agent(
+            "feedback",
+            "feedback",
+            '{"skill_id": "{{ previous_outputs.recall.skill_id }}", "success": {{ previous_outputs.judge.ok }}}',
+        ),
+    )
+    found = results(ran(text, brain=brain))
+    assert found["feedback"].output["transfer_success"] is success
+    assert brain.get_skills()[0].transfer_successes == int(success)
+
+
+def test_nothing_recalled_is_no_failure_and_leaves_nothing_to_judge(model, brain):
+    llm_ = model({"any": says("x", when="")})
+    text = workflow(
+        brain_agent("recall", "recall", RECALL),
+        llm("solve", "{{ previous_outputs.recall.skill_name | default('none') }}", llm_.url),
+        brain_agent("whole", "feedback", "{{ previous_outputs.recall }}"),
+        brain_agent("part", "feedback", '{"skill_id": "{{ previous_outputs.recall.skill_id | default(\'\') }}"}'),
+        llm("last", "{{ previous_outputs.whole.response }}", llm_.url),
+    )
+    result = ran(text, brain=brain)
+    assert result.status == "ok"
+    assert statuses(result) == {"recall": "ok", "solve": "ok", "whole": "skipped", "part": "skipped", "last": "ok"}
+    found = results(result)
+    assert found["recall"].output["all_candidates"] == []
+    assert found["recall"].output["confidence"] == "0.0"
+    assert "skill_id" not in found["recall"].output
+    assert "nothing to give feedback on" in found["whole"].error
+    assert llm_.asked[0].prompt == "none"
+    assert llm_.asked[1].prompt == "No skill was recalled, so there is nothing to give feedback on."
+
+
+@pytest.mark.parametrize(
+    ("payload", "word"),
+    [
+        ('{"success": true}', "skill_id: No skill_id provided for feedback. Hand over what recall answered"),
+        ('{"skill_id": "unknown-id", "success": true}', "skill_id: No live skill has the id 'unknown-id'"),
+        ('{"skill_id": "not an id!", "success": true}', "not a valid skill id"),
+    ],
+)
+@pytest.mark.parametrize("rule", ["stop", "continue"])
+def test_feedback_that_reaches_no_skill_says_so_and_the_run_goes_on_or_stops(model, brain, payload, word, rule):
+    llm_ = model({"any": says("x", when="")})
+    text = workflow(
+        brain_agent("feedback", "feedback", payload), llm("last", "l", llm_.url), more=f", on_error: {rule}"
+    )
+    result = ran(text, brain=brain)
+    assert results(result)["feedback"].status == "failed"
+    assert word in results(result)["feedback"].error
+    assert statuses(result)["last"] == ("ok" if rule == "continue" else "not_run")
+    assert result.status == "failed"
+
+
+def test_success_is_not_taken_for_granted_where_something_failed(brain):
+    text = workflow(
+        brain_agent("learn", "learn", LEARN),
+        brain_agent("recall", "recall", RECALL),
+        llm("apply", "a"),
+        brain_agent("feedback", "feedback", "{{ previous_outputs.recall }}"),
+        more=", on_error: continue",
+    )
+    found = results(ran(text, brain=brain))
+    assert found["feedback"].status == "failed"
+    assert "'apply' failed. Say true or false" in found["feedback"].error
+    assert brain.get_skills()[0].transfer_count == 0
+
+
+def test_a_failed_execution_teaches_nothing(brain):
+    text = workflow(brain_agent("learn", "learn", LEARN[:-1] + ', "success": "false"}'))
+    found = results(ran(text, brain=brain))["learn"]
+    assert (found.status, found.output["outcome"]) == ("ok", "ignored")
+    assert found.output["response"].startswith("No skill was learned. ")
+    assert brain.get_skills() == []
+
+
+def test_the_same_run_again_makes_no_second_skill(brain):
+    text = workflow(brain_agent("learn", "learn", LEARN))
+    first, second = (results(ran(text, brain=brain))["learn"].output for _ in range(2))
+    assert (first["outcome"], second["outcome"]) == ("created", "reinforced")
+    assert len(brain.get_skills()) == 1
+
+
+def test_a_brain_agent_without_a_prompt_takes_the_input(brain):
+    text = workflow({"id": "learn", "type": "brain", "operation": "learn"})
+    assert results(ran(text, LEARN, brain=brain))["learn"].output["skill_steps"] == STEPS
+
+
+def test_settings_of_a_recall_hold_where_the_payload_does_not_say(brain):
+    for i in range(3):
+        brain.learn(
+            {"steps": [*STEPS, f"write report {'abc'[i] * 9}"]},
+            {"task": f"find the cause of {'xyz'[i] * 5}"},
+            {"success": True},
+        )
+    found = len(brain.get_skills())
+    text = workflow(brain_agent("recall", "recall", RECALL, params={"top_k": 1, "min_score": 0.1}))
+    assert len(results(ran(text, brain=brain))["recall"].output["all_candidates"]) == 1
+    more = workflow(
+        brain_agent("recall", "recall", RECALL[:-1] + f', "top_k": "{found}"}}', params={"top_k": 1, "min_score": 0.1})
+    )
+    assert len(results(ran(more, brain=brain))["recall"].output["all_candidates"]) == found
+    none = workflow(brain_agent("recall", "recall", RECALL, params={"min_score": 1}))
+    assert results(ran(none, brain=brain))["recall"].output["all_candidates"] == []
+
+
+def test_a_recall_may_be_narrowed_to_types_and_domains(brain):
+    ran(workflow(brain_agent("learn", "learn", LEARN)), brain=brain)
+    for key, value, count in (
+        ("domain_filter", "a", 1),
+        ("domain_filter", ["z"], 0),
+        ("skill_types", ["procedural"], 1),
+        ("skill_types", ["x"], 0),
+    ):
+        payload = json.dumps(json.loads(RECALL) | {key: value})
+        found = results(ran(workflow(brain_agent("recall", "recall", payload)), brain=brain))
+        assert len(found["recall"].output["all_candidates"]) == count
+
+
+def test_json_that_is_written_wrong_is_an_error_and_never_a_task(model, brain):
+    text = workflow(brain_agent("learn", "learn", '{"task": "{{ input }}", "steps": ["look at it" "mend it"]}'))
+    found = results(ran(text, "x", brain=brain))["learn"]
+    assert found.status == "failed"
+    assert "prompt: it looks like JSON but is not: Expecting ',' delimiter at line 1" in found.error
+    assert brain.get_skills() == []
+
+
+def test_quotes_newlines_and_braces_of_a_model_stay_in_their_field(model, brain):
+    nasty = 'the "left" hinge }} {{ 7*7 }}\nand \\ more'
+    llm_ = model({"solve": says({"response": nasty, "steps": STEPS, "domain": nasty}, when="solve")})
+    prompt = """{"domain": "{{ previous_outputs.solve.domain }}", "task": "{{ previous_outputs.solve.response }}",
+        "steps": {{ previous_outputs.solve.steps }}}"""
+    text = workflow(llm("solve", "solve", llm_.url), brain_agent("learn", "learn", prompt))
+    assert ran(text, brain=brain).status == "ok"
+    (skill,) = brain.get_skills()
+    assert (skill.domain, skill.task) == (nasty, nasty)
+
+
+# The execution's own rules
+
+
+def test_a_validator_tells_the_facts_of_the_run(brain):
+    validator = {
+        "id": "check",
+        "type": "invariant_validator",
+        "prompt": "EXECUTION_DATA_JSON:\n{{ get_execution_artifacts(previous_outputs) | to_json_string }}",
+    }
+    text = workflow(
+        brain_agent("learn", "learn", LEARN),
+        llm("bad", "b"),
+        validator | {"params": {"max_depth": 50}},
+        validator | {"id": "strict", "params": {"max_depth": 1}},
+        {"id": "bare", "type": "invariant_validator"},
+        more=", on_error: continue",
+    )
+    found = results(ran(text, brain=brain))
+    facts = found["check"].output
+    assert facts["tool_integrity"]["status"] == "FAIL"
+    assert facts["depth_compliance"]["status"] == facts["cycle_detection"]["status"] == "PASS"
+    assert facts["response"].startswith("1 violations: 'bad' failed")
+    assert found["strict"].output["depth_compliance"]["violations"] == ["3 agents ran, 1 are allowed"]
+    assert found["bare"].output["validation_summary"]["total_violations"] == 1
+
+
+# Ends
+
+
+def test_the_store_that_fails_ends_the_run_whatever_on_error_says(file_place, model):
+    llm_ = model({"any": says("x", when="")})
+    brain = file_place.open()
+    text = workflow(
+        brain_agent("learn", "learn", LEARN),
+        llm("last", "l", llm_.url),
+        more=", on_error: continue",
+    )
+    path = file_place.location.removeprefix("sqlite:///")
+    brain.learn({"steps": ["a step"]}, {"task": "first"}, {"success": True})
+    for name in ("", "-wal", "-shm"):
+        Path(f"{path}{name}").unlink(missing_ok=True)
+    result = ran(text, brain=brain)
+    assert statuses(result) == {"learn": "failed", "last": "not_run"}
+    assert result.store_error is not None
+
+
+def test_a_cancelled_run_keeps_what_was_done_and_tells_how_far_it_came(model, brain):
+    llm_ = model({"slow": says({"answer": "x", "held": True}, when="slow")})
+    llm_.gate.clear()
+    text = workflow(brain_agent("learn", "learn", LEARN), llm("slow", "slow", llm_.url), llm("last", "l", llm_.url))
+
+    async def runs():
+        task = asyncio.create_task(run_plan(planned(text), "x", brain=brain, environment=ENVIRONMENT))
+        await asyncio.to_thread(llm_.begun.wait, 30)
+        task.cancel()
+        with pytest.raises(Interrupted) as stopped:
+            await task
+        return stopped.value.result
+
+    result = asyncio.run(runs())
+    llm_.gate.set()
+    assert result.status == "interrupted"
+    assert statuses(result) == {"learn": "ok", "slow": "not_run", "last": "not_run"}
+    assert results(result)["last"].error == "The run was interrupted."
+    assert len(brain.get_skills()) == 1
+
+
+def test_a_write_that_has_begun_is_finished_before_a_cancellation_is_passed_on(brain):
+    async def runs():
+        agent = BrainAgent("learn", "learn", brain=brain)
+        task = asyncio.create_task(agent.run(LEARN))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return len(brain.get_skills())
+
+    assert asyncio.run(runs()) == 1
+
+
+def test_an_observer_is_told_of_every_agent(brain):
+    told = []
+    text = workflow(brain_agent("learn", "learn", LEARN), brain_agent("recall", "recall", RECALL))
+    ran(text, brain=brain, observer=lambda event, result: told.append((event, result.id, result.status)))
+    assert told == [
+        ("started", "learn", "not_run"),
+        ("ended", "learn", "ok"),
+        ("started", "recall", "not_run"),
+        ("ended", "recall", "ok"),
+    ]
+
+
+def test_a_workflow_with_brain_agents_needs_a_brain():
+    with pytest.raises(InputError, match="was given no brain"):
+        ran(workflow(brain_agent("learn", "learn", LEARN)))
