@@ -138,8 +138,8 @@ def test_every_command_and_every_option_has_help(command):
 
 def test_the_commands_are_those_of_the_guide():
     assert set(get_command(app).commands) == set(
-        "demo learn recall why feedback skills show related link delete sweep stats "
-        "doctor migrate reembed copy redis neo4j".split()
+        "demo learn recall why feedback mcp skills show related link delete sweep stats "
+        "doctor migrate reembed copy dump load export import approve redis neo4j".split()
     )
 
 
@@ -326,9 +326,9 @@ BAD_EXECUTIONS = {
     "a malformed trace id": (EXECUTION | {"trace_id": "a b"}, "not a valid trace id"),
     "a malformed skill id": (EXECUTION | {"skill_id": "-x"}, "not a valid skill id"),
     "a numeric skill id": (EXECUTION | {"skill_id": 5}, "not a valid skill id"),
-    "derived from text": (EXECUTION | {"derived_from": "abc"}, "derived_from must be a list"),
-    "an empty name": (EXECUTION | {"skill_name": " "}, "skill_name must not be empty"),
-    "a numeric name": (EXECUTION | {"skill_name": 7}, "skill_name must be text"),
+    "derived from text": (EXECUTION | {"derived_from": "abc"}, "derived_from: must be a list of skill ids"),
+    "an empty name": (EXECUTION | {"skill_name": " "}, "skill_name: must not be empty"),
+    "a numeric name": (EXECUTION | {"skill_name": 7}, "skill_name: must be text"),
 }
 
 
@@ -371,6 +371,16 @@ def test_recall_explains_every_score(learn, run, data):
     (candidate,) = data("recall", "bake a sourdough loaf", "--explain")
     parts = candidate["explanation"]["dimensions"].values()
     assert sum(part["contribution"] for part in parts) == pytest.approx(candidate["combined_score"])
+
+
+def test_an_anti_pattern_is_recalled_only_by_its_type(learn, run, data):
+    learn(EXECUTION | {"skill_type": "anti_pattern"}, "--skill-id", "warning")
+    task = EXECUTION["context"]["task"]
+    assert data("recall", task) == []
+    assert [found["skill"]["id"] for found in data("recall", task, "--type", "anti_pattern")] == ["warning"]
+    assert data("recall", task, "--type", "procedural", "--type", "other") == []
+    assert "asked for" in run("why", "warning", task).stdout
+    assert data("why", "warning", task, "--type", "anti_pattern")["returned"] is True
 
 
 def test_recall_reads_the_task_from_stdin(learn, data):
@@ -441,6 +451,15 @@ def test_feedback_is_recorded(learn, data, run):
     assert receipt["skill"]["transfer_history"][0]["adaptations"] == {"sugar": [1, "a"]}
     shown = run("feedback", skill["id"], "--failure", "--task", "bake a cake")
     assert shown.exit_code == 0 and "The failure was recorded" in shown.stdout and "1/2" in shown.stdout
+
+
+def test_feedback_with_the_same_id_counts_once(learn, data, run):
+    skill = learn()["skill"]
+    first, again = (data("feedback", skill["id"], "--success", "--feedback-id", "m-1") for _ in range(2))
+    assert (first["repeated"], again["repeated"]) == (False, True)
+    assert again["skill"]["transfer_count"] == 1
+    assert "before" in run("feedback", skill["id"], "--failure", "--feedback-id", "m-1").stdout
+    refused(run("feedback", skill["id"], "--success", "--feedback-id", "a b"), "feedback id")
 
 
 def test_feedback_that_says_both_ways_records_nothing(learn, data, run):
@@ -551,6 +570,16 @@ def test_related_walks_edges_in_both_directions(brain, run, data):
     assert "skill b" in run("related", "a").stdout
 
 
+def test_a_link_is_taken_away(brain, run, data):
+    brain.skill_graph.save_skills([Skill(id=i, name=f"skill {i}") for i in "ab"])
+    data("link", "a", "COMPLEMENTS", "b")
+    assert run("link", "b", "COMPLEMENTS", "a", "--remove").exit_code == 1, "it leads the other way"
+    assert data("link", "a", "COMPLEMENTS", "b", "--remove")["removed"] is True
+    assert brain.skill_graph.get_edges("a") == []
+    again = run("link", "a", "COMPLEMENTS", "b", "--remove")
+    assert (again.exit_code, again.stdout) == (1, "a COMPLEMENTS b is not there\n")
+
+
 def test_an_unknown_relation_lists_the_six(learn, run):
     one = learn()["skill"]["id"]
     refused(run("link", one, "LIKES", "b"), *Relation)
@@ -613,6 +642,7 @@ def test_stats_sum_up_the_store(learn, run, data, location):
     found = data("stats", "--namespace", "default")
     assert (found["location"], found["namespace"], found["total_skills"]) == (location, "default", 1)
     assert found["embedding"] is None
+    assert (found["expiring_skills"], found["expiring_within_hours"]) == (0, 24)
     assert {migration["state"] for migration in found["migrations"]} == {"applied"}
     assert "up to date" in run("stats").stdout
 
@@ -643,6 +673,7 @@ def test_reembed_needs_an_embedder(run):
         (errors.SchemaError("x"), 3),
         (errors.EmbeddingError("x"), 3),
         (errors.LocalServerError("x"), 3),
+        (errors.ServingError("x"), 3),
     ],
 )
 def test_the_exit_status_tells_the_kind_of_error(error, status):
