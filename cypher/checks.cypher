@@ -11,7 +11,7 @@ RETURN name;
 // name: edge_texts
 // The edges that start at some skills, with their metadata.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
       -[r:DERIVES_FROM|COMPOSED_OF|SPECIALIZES|TRANSFERRED_TO|CONFLICTS_WITH|COMPLEMENTS]->(other:Skill)
@@ -20,7 +20,7 @@ RETURN s.id AS source, type(r) AS relation, other.id AS target, r.metadata AS me
 // name: copies
 // What stands on the nodes of some skills a second time, so that it can be searched.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 RETURN s.id AS id, s.task AS task, s.domain AS domain;
@@ -28,7 +28,7 @@ RETURN s.id AS id, s.task AS task, s.domain AS domain;
 // name: check_expiry
 // The expiry is no point in time of the years 1 to 9999, so the skill neither lives nor is swept.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 WHERE CASE WHEN s.expires_at IS NOT :: ZONED DATETIME THEN true
@@ -38,7 +38,7 @@ RETURN s.id AS id, coalesce(toStringOrNull(s.expires_at), "a list") AS detail;
 // name: mend_expiry
 // Takes the expiry off: the skill lives until another one is saved.
 // mode: write
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 MATCH (n:Namespace {name: $namespace})
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
@@ -50,7 +50,7 @@ FOREACH (s IN skills | SET s.expires_at = null, s.changed = n.version);
 // name: check_parts
 // A skill has more or fewer steps and conditions than were written.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 WITH s, COUNT { (s)-[:HAS_STEP|REQUIRES|ENSURES]->() } AS there
@@ -60,7 +60,7 @@ RETURN s.id AS id, toString(there) + " of " + coalesce(toStringOrNull(s.parts), 
 // name: check_steps
 // The steps are not numbered from 0 without a gap, or NEXT does not lead from each to the one after it.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 WITH s, COLLECT {
@@ -79,7 +79,7 @@ RETURN s.id AS id, "at step " + toString(wrong[0]) AS detail;
 // name: check_conditions
 // The conditions of a kind are not numbered from 0 without a gap.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 WITH s, COLLECT { MATCH (s)-[:REQUIRES]->(c) RETURN c.order ORDER BY c.order } AS before,
@@ -91,7 +91,7 @@ RETURN s.id AS id, "conditions" AS detail;
 // name: check_tags
 // The tags are not numbered from 0 without a gap, or one is there twice, or belongs to another namespace.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 WITH s, COLLECT { MATCH (s)-[r:TAGGED]->() RETURN r.order ORDER BY r.order } AS orders,
@@ -103,7 +103,7 @@ RETURN s.id AS id, toString(links) + " links to " + toString(tags) + " tags" AS 
 // name: check_domain
 // A skill is not linked with its domain, and with no other one.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 WITH s, COLLECT { MATCH (s)-[:LEARNED_IN]->(d) RETURN d.name } AS names,
@@ -115,7 +115,7 @@ RETURN s.id AS id, toString(size(names)) + " domains" AS detail;
 // name: check_shape
 // A skill does not have exactly one shape, the one whose key stands on it, so that recall does not find it.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 WITH s, COUNT { (s)-[:HAS_SHAPE]->() } AS links,
@@ -126,19 +126,19 @@ RETURN s.id AS id, toString(shapes) + " of " + toString(links) + " shapes" AS de
 // name: check_transfers
 // The transfers that are kept are not the latest by number, up to the count of them.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"], history: 100}
+// try: :param namespace => "default"; :param ids => ["…"]; :param history => 100;
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 WITH s, COUNT { (s)-[:APPLIED]->() } AS kept,
   COLLECT { MATCH (s)-[:APPLIED]->(t:Transfer) RETURN t.number ORDER BY t.number } AS numbers
-WHERE NOT coalesce(kept <= $history
+WHERE NOT coalesce(kept <= $history AND coalesce(s.applied, kept) = kept
   AND numbers = range(toIntegerOrNull(s.transfer_count) - kept + 1, toIntegerOrNull(s.transfer_count)), false)
 RETURN s.id AS id, toString(kept) + " kept of " + coalesce(toStringOrNull(s.transfer_count), "none") AS detail;
 
 // name: check_changed
 // The version of the skill's last change is missing or still to come, so readers miss it.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 OPTIONAL MATCH (n:Namespace {name: $namespace})
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
@@ -148,7 +148,7 @@ RETURN s.id AS id, "changed at " + coalesce(toStringOrNull(s.changed), "no versi
 // name: mend_changed
 // Notes a change of the skill now; every reader begins anew.
 // mode: write
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 MATCH (n:Namespace {name: $namespace})
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
@@ -161,33 +161,35 @@ FOREACH (s IN skills | SET s.changed = n.version);
 // name: check_counted
 // What a skill adds to the counters is not what stands on it.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 WITH s, toIntegerOrNull(s.transfer_count) AS transfers, toIntegerOrNull(s.transfer_successes) AS successes
 WITH s, coalesce(toInteger(round(toFloatOrNull(s.confidence) * 1099511627776.0)), 0) AS units,
   CASE WHEN transfers >= 1 AND 2 * successes >= transfers THEN 1 ELSE 0 END AS transferable,
-  coalesce(transfers, 0) AS transfers
+  coalesce(transfers, 0) AS transfers, coalesce(successes, 0) AS successes
 WHERE NOT coalesce(abs(s.counted[0] - units) <= 1 AND s.counted[1] = transferable AND s.counted[2] = transfers
-  AND size(s.counted) = 3, false)
+  AND (size(s.counted) = 3 OR s.counted[3..] =
+    [successes, coalesce(toIntegerOrNull(s.usage_count), 0), coalesce(toIntegerOrNull(s.version), 0)]), false)
 RETURN s.id AS id, "counted otherwise" AS detail;
 
 // name: mend_counted
 // Counts the skill anew.
 // mode: write
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 WITH s, toIntegerOrNull(s.transfer_count) AS transfers, toIntegerOrNull(s.transfer_successes) AS successes
 SET s.counted = [
   coalesce(toInteger(round(toFloatOrNull(s.confidence) * 1099511627776.0)), 0),
   CASE WHEN transfers >= 1 AND 2 * successes >= transfers THEN 1 ELSE 0 END,
-  coalesce(transfers, 0)];
+  coalesce(transfers, 0), coalesce(successes, 0), coalesce(toIntegerOrNull(s.usage_count), 0),
+  coalesce(toIntegerOrNull(s.version), 0)];
 
 // name: check_edges
 // An edge is there twice, leads to the skill itself, or has another end that is no skill of the namespace.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
       -[r:DERIVES_FROM|COMPOSED_OF|SPECIALIZES|TRANSFERRED_TO|CONFLICTS_WITH|COMPLEMENTS]-(other)
@@ -198,7 +200,7 @@ RETURN s.id AS id, relation + " and " + coalesce(toStringOrNull(other.id), "what
 // name: mend_edges
 // Removes the edge; of several that say the same, all but one.
 // mode: write
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
       -[r:DERIVES_FROM|COMPOSED_OF|SPECIALIZES|TRANSFERRED_TO|CONFLICTS_WITH|COMPLEMENTS]-(other)
@@ -212,7 +214,7 @@ DELETE r;
 // name: check_orphan_parts
 // A step, condition or transfer belongs to no skill.
 // mode: read
-// try: :params {namespace: "default", size: 1000}
+// try: :param namespace => "default"; :param size => 1000;
 CALL () {
   MATCH (p:Step) WHERE p.id STARTS WITH $namespace + "/" AND NOT EXISTS { (:Skill)-[:HAS_STEP]->(p) }
   RETURN p.id AS id, "Step" AS detail
@@ -228,7 +230,7 @@ RETURN id, detail LIMIT $size;
 // name: mend_orphan_parts
 // Removes it.
 // mode: write
-// try: :params {ids: ["…"]}
+// try: :param ids => ["…"];
 UNWIND $ids AS id
 OPTIONAL MATCH (p:Step {id: id}) WHERE NOT EXISTS { (:Skill)-[:HAS_STEP]->(p) }
 OPTIONAL MATCH (c:Condition {id: id}) WHERE NOT EXISTS { (:Skill)-[:REQUIRES|ENSURES]->(c) }
@@ -238,7 +240,7 @@ DETACH DELETE p, c, t;
 // name: check_orphan_keys
 // A tag, domain, shape or trace belongs to nothing.
 // mode: read
-// try: :params {namespace: "default", size: 1000}
+// try: :param namespace => "default"; :param size => 1000;
 CALL () {
   MATCH (t:Tag) WHERE t.namespace = $namespace AND t.key > "" AND NOT (t)--() RETURN t.key AS id, "Tag" AS detail
   UNION ALL
@@ -253,7 +255,7 @@ RETURN id, detail LIMIT $size;
 // name: mend_orphan_keys
 // Removes it.
 // mode: write
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 UNWIND $ids AS key
 OPTIONAL MATCH (g:Tag {namespace: $namespace, key: key}) WHERE NOT (g)--()
 OPTIONAL MATCH (d:Domain {namespace: $namespace, key: key}) WHERE NOT (d)--()
@@ -264,7 +266,7 @@ DELETE g, d, h, t;
 // name: check_outbox
 // Something waits for a mirror that is not noted, or has a number that is still to come.
 // mode: read
-// try: :params {namespace: "default", size: 1000}
+// try: :param namespace => "default"; :param size => 1000;
 OPTIONAL MATCH (n:Namespace {name: $namespace})
 MATCH (o:Outbox)
 WHERE o.namespace = $namespace AND o.number >= 0 AND NOT coalesce(n.mirror IS NOT NULL AND o.number <= n.noted, false)
@@ -273,7 +275,7 @@ RETURN o.skill_id AS id, "number " + toString(o.number) AS detail LIMIT $size;
 // name: mend_outbox
 // Removes what waits for no mirror, and counts on behind the highest number.
 // mode: write
-// try: :params {namespace: "default", ids: ["…"]}
+// try: :param namespace => "default"; :param ids => ["…"];
 MATCH (n:Namespace {name: $namespace})
 UNWIND $ids AS id
 MATCH (o:Outbox {namespace: $namespace, skill_id: id})
@@ -284,7 +286,7 @@ FOREACH (o IN wrong | DELETE o);
 // name: check_deletions
 // The deletions that are remembered do not fit the versions: readers may have missed one.
 // mode: read
-// try: :params {namespace: "default", size: 1000}
+// try: :param namespace => "default"; :param size => 1000;
 OPTIONAL MATCH (n:Namespace {name: $namespace})
 WITH coalesce(n.version, 0) AS version, coalesce(n.complete_since, 0) AS complete_since
 CALL (version, complete_since) {
@@ -303,7 +305,7 @@ RETURN id, detail LIMIT $size;
 // name: mend_deletions
 // Forgets all deletions; every reader begins anew.
 // mode: write
-// try: :params {namespace: "default"}
+// try: :param namespace => "default";
 MATCH (n:Namespace {name: $namespace})
 CALL () {
   MATCH (d:Deletion) WHERE d.namespace = $namespace AND d.version IS NOT NULL
@@ -318,7 +320,7 @@ SET n.complete_since = n.version, n.deletions_kept = 0, n.newest = [n.version, 0
 // name: check_newest
 // How many skills and deletions have the latest version is noted wrongly, so readers wait for them or miss them.
 // mode: read
-// try: :params {namespace: "default"}
+// try: :param namespace => "default";
 MATCH (n:Namespace {name: $namespace})
 WHERE n.newest IS NOT NULL
 WITH n, COUNT { MATCH (s:Skill) WHERE s.namespace = $namespace AND s.changed = n.version }
@@ -329,7 +331,7 @@ RETURN "newest" AS id, toString(there) + " at version " + coalesce(toStringOrNul
 // name: mend_newest
 // Counts them.
 // mode: write
-// try: :params {namespace: "default"}
+// try: :param namespace => "default";
 MATCH (n:Namespace {name: $namespace})
 WITH n, COUNT { MATCH (s:Skill) WHERE s.namespace = $namespace AND s.changed = n.version }
   + COUNT { MATCH (d:Deletion) WHERE d.namespace = $namespace AND d.version = n.version } AS there
@@ -338,7 +340,7 @@ SET n.newest = [n.version, there];
 // name: check_counters
 // A counter of the namespace is not what a full count gives.
 // mode: read
-// try: :params {namespace: "default"}
+// try: :param namespace => "default";
 OPTIONAL MATCH (n:Namespace {name: $namespace})
 CALL () {
   MATCH (s:Skill) WHERE s.namespace = $namespace AND s.id > ""
@@ -363,7 +365,7 @@ RETURN counter[0] AS id, coalesce(toString(counter[1]), "nothing") + " instead o
 // name: mend_counters
 // Counts everything anew.
 // mode: write
-// try: :params {namespace: "default"}
+// try: :param namespace => "default";
 MATCH (n:Namespace {name: $namespace})
 CALL () {
   MATCH (s:Skill) WHERE s.namespace = $namespace AND s.id > ""

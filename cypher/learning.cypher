@@ -4,7 +4,7 @@
 // Takes the namespace's lock and notes the operation, as lock_namespace does, and tells what is known of each thing to
 // be learned: the holder of its dedup key, the skill that has its id, and the live skills learned under its trace.
 // mode: write
-// try: :params {namespace: "default", operation: 1, slot: "operations_1", kept: 64, orders: [], now: datetime()}
+// try: :param namespace => "default"; :param operation => 1; :param slot => "operations_1"; :param kept => 64; :param orders => []; :param now => datetime();
 MERGE (n:Namespace {name: $namespace})
 ON CREATE SET n.store_id = randomUUID(), n.version = 0, n.complete_since = 0, n.stored = 0, n.transferable = 0,
   n.confidence_units = 0, n.transfers = 0, n.deletions_kept = 0, n.noted = 0, n.newest = [0, 0]
@@ -33,15 +33,16 @@ RETURN n.store_id AS store_id, n.version AS version, repeated, n.mirror IS NOT N
 // name: clear_dedup_key
 // Takes the dedup key off a skill.
 // mode: write
-// try: :params {namespace: "default", id: "…"}
+// try: :param namespace => "default"; :param id => "…";
 MATCH (s:Skill {namespace: $namespace, id: $id})
 SET s.dedup_key = null;
 
 // name: reinforce
-// Counts one use of a live skill that a trace tells: rate and confidence move, a success renews the expiry. $step is as
+// Counts one use of a live skill that a trace tells: rate and confidence move, a success renews the expiry,
+// but never to an earlier time. $step is as
 // for write_skills.
 // mode: write
-// try: :params {namespace: "default", id: "…", success: true, renew: true, now: datetime(), gain: 0.05, loss: 0.1, base_hours: 168.0, step: 1, operation: 1, trace: {key: "…"}}
+// try: :param namespace => "default"; :param id => "…"; :param success => true; :param renew => true; :param now => datetime(); :param gain => 0.05; :param loss => 0.1; :param base_hours => 168.0; :param step => 1; :param operation => 1; :param trace => ({key: "…"});
 MATCH (s:Skill {namespace: $namespace, id: $id})
 WHERE coalesce(s.expires_at > $now, s.expires_at IS NULL)
 MATCH (n:Namespace {name: $namespace})
@@ -55,11 +56,12 @@ WITH n, s, used, rate, after, old, changed_before, confidence, toInteger(round(c
 SET s.usage_count = used,
     s.success_rate = rate,
     s.confidence = confidence,
-    s.counted = [units, old[1], old[2]],
+    s.counted = [units, old[1], old[2], s.transfer_successes, used, s.version + 1],
     s.expires_at = CASE
       WHEN $success AND $renew AND s.expires_at IS NOT NULL
-      THEN $now + duration({microseconds: toInteger(round(
-        3600000000.0 * $base_hours * (1.0 + log(toFloat(used)) / log(2.0)) * (0.5 + after)))})
+      THEN head([later IN [$now + duration({microseconds: toInteger(round(
+        3600000000.0 * $base_hours * (1.0 + log(toFloat(used)) / log(2.0)) * (0.5 + after)))})] |
+        CASE WHEN later > s.expires_at THEN later ELSE s.expires_at END])
       ELSE s.expires_at END,
     s.updated_at = $now,
     s.version = s.version + 1,
@@ -75,16 +77,20 @@ SET r.operation = $operation;
 
 // name: feedback
 // Counts one application of a live skill under the namespace's lock, with its record, unless the operation was counted
-// before; gives the skill, whole. The oldest record goes when there are more than $history.
+// before or, with a $feedback_id, a record has that; gives the skill, as page_of_bodies does, and whether it was the
+// latter. The oldest record goes when there are more than $history. A record's id is read by the name in $known_by, because
+// many a database has none. One statement, outbox and all, needs no BEGIN and no COMMIT.
 // mode: write
-// try: :params {namespace: "default", operation: 1, slot: "operations_1", kept: 64, id: "…", success: true, renew: true, now: datetime(), gain: 0.05, loss: 0.1, base_hours: 168.0, history: 100, transfer: {}, domains: []}
+// try: :param namespace => "default"; :param operation => 1; :param slot => "operations_1"; :param kept => 64; :param id => "…"; :param success => true; :param renew => true; :param now => datetime(); :param gain => 0.05; :param loss => 0.1; :param base_hours => 168.0; :param history => 100; :param feedback_id => null; :param known_by => "feedback_id"; :param transfer => ({}); :param domains => [];
 MATCH (n:Namespace {name: $namespace})
 SET n.locked = true
 WITH n, coalesce(n[$slot], []) AS operations
 MATCH (s:Skill {namespace: $namespace, id: $id})
 WHERE coalesce(s.expires_at > $now, s.expires_at IS NULL)
-CALL (n, s, operations) {
-  WITH n, s, operations WHERE NOT $operation IN operations
+WITH n, s, operations, NOT $operation IN operations AND $feedback_id IS NOT NULL
+  AND EXISTS { MATCH (s)-[:APPLIED]->(known) WHERE known[$known_by] = $feedback_id } AS repeated
+CALL (n, s, operations, repeated) {
+  WITH n, s, operations, repeated WHERE NOT $operation IN operations AND NOT repeated
   WITH n, s, operations, s.confidence AS before, s.usage_count + 1 AS used, s.transfer_count + 1 AS transfers,
     CASE WHEN $success THEN 1 ELSE 0 END AS hit
   WITH n, s, operations, before, used, transfers, s.transfer_successes + hit AS successes,
@@ -94,8 +100,8 @@ CALL (n, s, operations) {
     CASE WHEN rate > 1.0 THEN 1.0 ELSE rate END AS rate,
     CASE WHEN after > 1.0 THEN 1.0 WHEN after < 0.0 THEN 0.0 ELSE after END AS confidence
   WITH n, s, operations, before, used, transfers, successes, after, old, rate, confidence,
-    [toInteger(round(confidence * 1099511627776.0)), CASE WHEN 2 * successes >= transfers THEN 1 ELSE 0 END, transfers]
-      AS counted
+    [toInteger(round(confidence * 1099511627776.0)), CASE WHEN 2 * successes >= transfers THEN 1 ELSE 0 END, transfers,
+      successes, used, s.version + 1] AS counted
   SET n[$slot] = (operations + $operation)[-$kept..],
       n.version = n.version + 1,
       n.confidence_units = n.confidence_units + counted[0] - old[0],
@@ -107,10 +113,12 @@ CALL (n, s, operations) {
       s.counted = counted,
       s.transfer_successes = successes,
       s.transfer_count = transfers,
+      s.applied = CASE WHEN s.applied < $history THEN s.applied + 1 ELSE s.applied END,
       s.expires_at = CASE
         WHEN $success AND $renew AND s.expires_at IS NOT NULL
-        THEN $now + duration({microseconds: toInteger(round(
-          3600000000.0 * $base_hours * (1.0 + log(toFloat(used)) / log(2.0)) * (0.5 + after)))})
+        THEN head([later IN [$now + duration({microseconds: toInteger(round(
+          3600000000.0 * $base_hours * (1.0 + log(toFloat(used)) / log(2.0)) * (0.5 + after)))})] |
+          CASE WHEN later > s.expires_at THEN later ELSE s.expires_at END])
         ELSE s.expires_at END,
       s.updated_at = $now,
       s.version = s.version + 1,
@@ -125,17 +133,21 @@ CALL (n, s, operations) {
     MERGE (d:Domain {namespace: $namespace, key: domain.key})
     ON CREATE SET d.name = domain.name
     CREATE (t)-[:IN_DOMAIN]->(d))
+  FOREACH (mirror IN CASE WHEN n.mirror IS NULL THEN [] ELSE [n.mirror] END |
+    MERGE (o:Outbox {namespace: $namespace, skill_id: $id})
+    ON CREATE SET o.noted_at = $now
+    SET n.noted = n.noted + 1, o.number = n.noted)
   WITH transfers
   MATCH (oldest:Transfer {id: $namespace + "/" + $id + "/" + toString(transfers - $history)})
   DETACH DELETE oldest
 }
-RETURN n.mirror IS NOT NULL AS mirrored,
-  s {
-    .id, .name, .description, .skill_type, .source_context, .confidence, .usage_count, .success_rate,
-    .transfer_count, .transfer_successes, .version, .parts, .extra, created_at: toStringOrNull(s.created_at),
-    updated_at: toStringOrNull(s.updated_at), expires_at: toStringOrNull(s.expires_at),
-    nodes: COLLECT {
+RETURN repeated, [s.id, s.name, s.description, s.skill_type, s.source_context, s.confidence, s.usage_count,
+  s.success_rate, s.transfer_count, s.transfer_successes, s.version, s.counted, s.parts, s.applied, s.extra, s.body,
+  toStringOrNull(s.created_at), toStringOrNull(s.updated_at), toStringOrNull(s.expires_at),
+  CASE
+    WHEN s.body IS NULL THEN COLLECT {
       MATCH (s)-[r:HAS_STEP|REQUIRES|ENSURES|TAGGED|APPLIED]->(x)
       RETURN [type(r), r.order, x {.*, timestamp: toStringOrNull(x.timestamp)}]
     }
-  } AS skill;
+    ELSE COLLECT { MATCH (s)-[r:APPLIED]->(x) RETURN [type(r), null, x {.*, timestamp: toStringOrNull(x.timestamp)}] }
+  END] AS skill;

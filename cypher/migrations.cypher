@@ -22,7 +22,7 @@ RETURN m.version AS version;
 // name: record_migration
 // Adds a migration to the end of the history.
 // mode: write
-// try: :params {version: 1, name: "…", checksum: "…", now: datetime()}
+// try: :param version => 1; :param name => "…"; :param checksum => "…"; :param now => datetime();
 MATCH (before:BrainMigration) WHERE before.version < $version
 WITH before ORDER BY before.version DESC LIMIT 1
 CREATE (before)-[:MIGRATED_TO]->(:BrainMigration {version: $version, name: $name, checksum: $checksum, applied_at: $now});

@@ -2,7 +2,8 @@
 // Every write begins by taking the namespace's lock, so that writers queue, never deadlock, and read what the last one
 // left. Each change has the namespace's version of its time (`changed`), and `newest` of the namespace holds the latest
 // version with the number of skills and deletions that have it (see fetch). `counted` of a skill is what it adds to the
-// namespace's counters: units of confidence (2^-40), whether it is transferable, transfers.
+// namespace's counters: units of confidence (2^-40), whether it is transferable, transfers; then its successful transfers,
+// uses and version, so that a reader knows numbers of one write from those of two.
 
 // name: lock_namespace
 // Makes the namespace's node if it is missing, takes its write lock, notes the operation that is about to write, and
@@ -10,7 +11,7 @@
 // are remembered. The lock is taken by writing a property that nobody reads: what is read before the lock is granted
 // may be out of date.
 // mode: write
-// try: :params {namespace: "default", operation: 1, slot: "operations_1", kept: 64, ids: [], now: datetime()}
+// try: :param namespace => "default"; :param operation => 1; :param slot => "operations_1"; :param kept => 64; :param ids => []; :param now => datetime();
 MERGE (n:Namespace {name: $namespace})
 ON CREATE SET n.store_id = randomUUID(), n.version = 0, n.complete_since = 0, n.stored = 0, n.transferable = 0,
   n.confidence_units = 0, n.transfers = 0, n.deletions_kept = 0, n.noted = 0, n.newest = [0, 0]
@@ -23,13 +24,14 @@ RETURN n.version AS version, repeated, n.mirror IS NOT NULL AS mirrored,
   COLLECT {
     UNWIND $ids AS id
     MATCH (s:Skill {namespace: $namespace, id: id})
-    RETURN {id: s.id, version: s.version, live: coalesce(s.expires_at > $now, s.expires_at IS NULL)}
+    RETURN {id: s.id, version: s.version, live: coalesce(s.expires_at > $now, s.expires_at IS NULL),
+      expires_at: toStringOrNull(s.expires_at)}
   } AS stored;
 
 // name: forget_operation
 // Takes back the note of an operation that wrote nothing, so that a retry answers as it did.
 // mode: write
-// try: :params {namespace: "default", operation: 1, slot: "operations_1"}
+// try: :param namespace => "default"; :param operation => 1; :param slot => "operations_1";
 MATCH (n:Namespace {name: $namespace})
 SET n[$slot] = [noted IN n[$slot] WHERE noted <> $operation];
 
@@ -38,7 +40,7 @@ SET n[$slot] = [noted IN n[$slot] WHERE noted <> $operation];
 // vector that is not given only where the text is the same. $step is 1 for the first write of a call, then 0: what one
 // call writes has one version.
 // mode: write
-// try: :params {namespace: "default", step: 1, rows: []}
+// try: :param namespace => "default"; :param step => 1; :param rows => [];
 MATCH (n:Namespace {name: $namespace})
 SET n.version = n.version + $step
 WITH n, n.version AS changed
@@ -101,7 +103,7 @@ RETURN written;
 // Takes from stored skills what write_skills writes anew, and removes tags, domains and shapes that nobody uses then.
 // Their traces stay.
 // mode: write
-// try: :params {namespace: "default", ids: []}
+// try: :param namespace => "default"; :param ids => [];
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 CALL (s) {
@@ -126,7 +128,7 @@ DELETE candidate;
 // name: remove_skills
 // Removes stored skills with everything that is theirs alone, their edges, and what was shared with nobody else.
 // mode: write
-// try: :params {namespace: "default", ids: []}
+// try: :param namespace => "default"; :param ids => [];
 MATCH (n:Namespace {name: $namespace})
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
@@ -151,44 +153,94 @@ UNWIND list AS candidate
 WITH DISTINCT candidate WHERE NOT (candidate)--()
 DELETE candidate;
 
-// name: note_deletion
-// Raises the namespace's version and remembers that a skill was deleted; only the latest deletions are remembered.
+// name: note_deletions
+// Remembers that skills were deleted, or expire sooner than readers were told, each by a version of its own; gives how many
+// deletions are remembered.
 // mode: write
-// try: :params {namespace: "default", id: "…", kept: 10000}
+// try: :param namespace => "default"; :param ids => ["…"];
 MATCH (n:Namespace {name: $namespace})
-SET n.version = n.version + 1, n.deletions_kept = n.deletions_kept + 1
+WITH n, n.version AS version
+UNWIND range(0, size($ids) - 1) AS i
+CREATE (:Deletion {namespace: $namespace, version: version + i + 1, id: $ids[i]})
+WITH n, count(*) AS added
+SET n.version = n.version + added, n.deletions_kept = n.deletions_kept + added
 SET n.newest = [n.version, 1]
-CREATE (:Deletion {namespace: $namespace, version: n.version, id: $id})
-WITH n WHERE n.deletions_kept > $kept
+RETURN n.deletions_kept AS remembered;
+
+// name: trim_deletions
+// Forgets the oldest deletions, so that $kept are remembered.
+// mode: write
+// try: :param namespace => "default"; :param kept => 10000;
+MATCH (n:Namespace {name: $namespace})
 CALL () {
-  MATCH (d:Deletion)
+  MATCH (d:Deletion) USING INDEX d:Deletion(namespace, version)
   WHERE d.namespace = $namespace AND d.version > 0
-  RETURN d AS oldest ORDER BY d.namespace, d.version LIMIT 1
+  WITH d ORDER BY d.namespace DESC, d.version DESC SKIP $kept
+  WITH collect(d) AS forgotten, max(d.version) AS latest
+  FOREACH (d IN forgotten | DELETE d)
+  RETURN size(forgotten) AS removed, latest
 }
-SET n.complete_since = oldest.version, n.deletions_kept = n.deletions_kept - 1
-DELETE oldest;
+SET n.complete_since = coalesce(latest, n.complete_since), n.deletions_kept = n.deletions_kept - removed;
 
 // name: whole_skills
-// The live skills among some ids, whole. `parts` is what the nodes must add up to.
+// The live skills among some ids, whole, with their nodes: a list each. A reader may see half of a write; `body` says what
+// the texts, steps, conditions and tags must be, `counted` the numbers, `parts` and `applied` how many nodes there must be.
 // mode: read
-// try: :params {namespace: "default", ids: ["…"], now: datetime()}
+// try: :param namespace => "default"; :param ids => ["…"]; :param now => datetime();
 UNWIND $ids AS id
 MATCH (s:Skill {namespace: $namespace, id: id})
 WHERE coalesce(s.expires_at > $now, s.expires_at IS NULL)
-RETURN s.id AS id, s.name AS name, s.description AS description, s.skill_type AS skill_type,
-  s.source_context AS source_context, s.confidence AS confidence, s.usage_count AS usage_count,
-  s.success_rate AS success_rate, s.transfer_count AS transfer_count, s.transfer_successes AS transfer_successes,
-  s.version AS version, s.parts AS parts, s.extra AS extra, toStringOrNull(s.created_at) AS created_at,
-  toStringOrNull(s.updated_at) AS updated_at, toStringOrNull(s.expires_at) AS expires_at,
+RETURN collect([id, s.name, s.description, s.skill_type, s.source_context, s.confidence, s.usage_count,
+  s.success_rate, s.transfer_count, s.transfer_successes, s.version, s.counted, s.parts, s.applied, s.extra, s.body,
+  toStringOrNull(s.created_at), toStringOrNull(s.updated_at), toStringOrNull(s.expires_at),
   COLLECT {
     MATCH (s)-[r:HAS_STEP|REQUIRES|ENSURES|TAGGED|APPLIED]->(x)
     RETURN [type(r), r.order, x {.*, timestamp: toStringOrNull(x.timestamp)}]
-  } AS nodes;
+  }]) AS skills;
+
+// name: page_of_bodies
+// Live skills in the order of their ids, after $after, whole; what stands in `body` stands for the nodes. One list of all
+// is cheaper to send and to read than rows.
+// mode: read
+// try: :param namespace => "default"; :param after => ""; :param now => datetime(); :param size => 25;
+MATCH (s:Skill)
+WHERE s.namespace = $namespace AND s.id > $after AND coalesce(s.expires_at > $now, s.expires_at IS NULL)
+WITH s, s.id AS id ORDER BY s.namespace, s.id LIMIT $size
+RETURN collect([id, s.name, s.description, s.skill_type, s.source_context, s.confidence, s.usage_count,
+  s.success_rate, s.transfer_count, s.transfer_successes, s.version, s.counted, s.parts, s.applied, s.extra, s.body,
+  toStringOrNull(s.created_at), toStringOrNull(s.updated_at), toStringOrNull(s.expires_at),
+  CASE
+    WHEN s.body IS NULL THEN COLLECT {
+      MATCH (s)-[r:HAS_STEP|REQUIRES|ENSURES|TAGGED|APPLIED]->(x)
+      RETURN [type(r), r.order, x {.*, timestamp: toStringOrNull(x.timestamp)}]
+    }
+    WHEN s.applied = 0 THEN []
+    ELSE COLLECT { MATCH (s)-[r:APPLIED]->(x) RETURN [type(r), null, x {.*, timestamp: toStringOrNull(x.timestamp)}] }
+  END]) AS skills;
+
+// name: bodies
+// The live skills among some ids, as page_of_bodies gives them.
+// mode: read
+// try: :param namespace => "default"; :param ids => ["…"]; :param now => datetime();
+UNWIND $ids AS id
+MATCH (s:Skill {namespace: $namespace, id: id})
+WHERE coalesce(s.expires_at > $now, s.expires_at IS NULL)
+RETURN collect([id, s.name, s.description, s.skill_type, s.source_context, s.confidence, s.usage_count,
+  s.success_rate, s.transfer_count, s.transfer_successes, s.version, s.counted, s.parts, s.applied, s.extra, s.body,
+  toStringOrNull(s.created_at), toStringOrNull(s.updated_at), toStringOrNull(s.expires_at),
+  CASE
+    WHEN s.body IS NULL THEN COLLECT {
+      MATCH (s)-[r:HAS_STEP|REQUIRES|ENSURES|TAGGED|APPLIED]->(x)
+      RETURN [type(r), r.order, x {.*, timestamp: toStringOrNull(x.timestamp)}]
+    }
+    WHEN s.applied = 0 THEN []
+    ELSE COLLECT { MATCH (s)-[r:APPLIED]->(x) RETURN [type(r), null, x {.*, timestamp: toStringOrNull(x.timestamp)}] }
+  END]) AS skills;
 
 // name: page_of_skills
 // Ids of live skills in their order, after $after.
 // mode: read
-// try: :params {namespace: "default", after: "", now: datetime(), size: 25}
+// try: :param namespace => "default"; :param after => ""; :param now => datetime(); :param size => 25;
 MATCH (s:Skill)
 WHERE s.namespace = $namespace AND s.id > $after AND coalesce(s.expires_at > $now, s.expires_at IS NULL)
 RETURN s.id AS id ORDER BY s.namespace, s.id LIMIT $size;
@@ -196,7 +248,7 @@ RETURN s.id AS id ORDER BY s.namespace, s.id LIMIT $size;
 // name: ids_of_tagged_skills
 // Ids of live skills with exactly this tag in their order.
 // mode: read
-// try: :params {namespace: "default", key: "…", now: datetime()}
+// try: :param namespace => "default"; :param key => "…"; :param now => datetime();
 MATCH (:Tag {namespace: $namespace, key: $key})<-[:TAGGED]-(s:Skill)
 WHERE coalesce(s.expires_at > $now, s.expires_at IS NULL)
 RETURN s.id AS id ORDER BY id;
@@ -204,29 +256,48 @@ RETURN s.id AS id ORDER BY id;
 // name: count_skills
 // Skills stored, expired ones included.
 // mode: read
-// try: :params {namespace: "default"}
+// try: :param namespace => "default";
 MATCH (n:Namespace {name: $namespace})
 RETURN n.stored AS stored;
 
-// name: summary
-// Counts over the live skills: what is stored less what has expired.
+// name: count_expiring
+// How many skills expire after $now and by $until.
 // mode: read
-// try: :params {namespace: "default", now: datetime()}
+// try: :param namespace => "default"; :param now => datetime(); :param until => datetime() + duration("PT24H");
+MATCH (s:Skill)
+WHERE s.namespace = $namespace AND s.expires_at > $now AND s.expires_at <= $until
+RETURN count(*) AS expiring;
+
+// name: latest_traces
+// What a live skill was learned from, the latest first.
+// mode: read
+// try: :param namespace => "default"; :param id => "…"; :param now => datetime(); :param size => 20;
+MATCH (s:Skill {namespace: $namespace, id: $id})-[:LEARNED_FROM]->(t:Trace)
+WHERE coalesce(s.expires_at > $now, s.expires_at IS NULL)
+RETURN t {.*} AS trace ORDER BY t.seen_at DESC, t.key LIMIT $size;
+
+// name: summary
+// Counts over the live skills: what is stored less what has expired; and whether others wrote meanwhile.
+// mode: read
+// try: :param namespace => "default"; :param now => datetime();
 MATCH (n:Namespace {name: $namespace})
+WITH n.stored AS stored, [n.confidence_units, n.transferable, n.transfers] AS sums
 CALL () {
-  MATCH (s:Skill)
+  MATCH (s:Skill) USING INDEX s:Skill(namespace, expires_at)
   WHERE s.namespace = $namespace AND s.expires_at <= $now
   RETURN count(s.counted) AS gone, coalesce(sum(s.counted[0]), 0) AS units,
     coalesce(sum(s.counted[1]), 0) AS transferable, coalesce(sum(s.counted[2]), 0) AS transfers
 }
-RETURN n.stored - gone AS total, n.confidence_units - units AS units, n.transferable - transferable AS transferable,
-  n.transfers - transfers AS transfers;
+MATCH (again:Namespace {name: $namespace})
+RETURN stored - gone AS total, sums[0] - units AS units, sums[1] - transferable AS transferable,
+  sums[2] - transfers AS transfers,
+  stored <> again.stored OR sums <> [again.confidence_units, again.transferable, again.transfers] AS changing;
 
 // name: top_skills
 // Ids of the most used live skills, by use and confidence, then by id. The index gives the first two in falling order;
 // of those that are as good as the last one, the first by id are taken.
 // mode: read
-// try: :params {namespace: "default", now: datetime(), size: 5}
+// try: :param namespace => "default"; :param now => datetime(); :param size => 5;
 WITH COLLECT {
     MATCH (s:Skill)
     USING INDEX s:Skill(namespace, usage_count, confidence, id)

@@ -3,8 +3,8 @@
 // name: expired_ids
 // Ids of some skills that have expired, the longest expired first.
 // mode: read
-// try: :params {namespace: "default", now: datetime(), size: 1000}
-MATCH (s:Skill)
+// try: :param namespace => "default"; :param now => datetime(); :param size => 1000;
+MATCH (s:Skill) USING INDEX s:Skill(namespace, expires_at)
 WHERE s.namespace = $namespace AND s.expires_at <= $now
 RETURN s.id AS id ORDER BY s.namespace, s.expires_at LIMIT $size;
 
@@ -12,7 +12,7 @@ RETURN s.id AS id ORDER BY s.namespace, s.expires_at LIMIT $size;
 // Notes the time of a lazy sweep, if the last one is not later than $before (or in the future, by a clock that was
 // wrong); gives a row if so.
 // mode: write
-// try: :params {namespace: "default", now: datetime(), before: datetime() - duration("PT1H")}
+// try: :param namespace => "default"; :param now => datetime(); :param before => datetime() - duration("PT1H");
 MATCH (n:Namespace {name: $namespace})
 WHERE coalesce(n.swept_at, $before) <= $before OR n.swept_at > $now
 SET n.swept_at = $now

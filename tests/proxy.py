@@ -4,6 +4,7 @@ import contextlib
 import socket
 import threading
 
+BOOKMARK = b"bookmark"
 COMMIT = b"\x00\x02\xb0\x12\x00\x00"
 """A Bolt message of two bytes (a structure without fields, signature COMMIT) and its end."""
 
@@ -75,22 +76,28 @@ class Proxy:
 
 
 class CommitThief(Proxy):
-    """Forwards to a Neo4j, and once swallows the answer to a COMMIT."""
+    """Forwards to a Neo4j, and once swallows the answer that tells of a commit.
+
+    That is the one with a bookmark, to a COMMIT or to a statement that is committed on its own.
+    """
 
     def __init__(self, host, port):
         self._armed, self.cut = threading.Event(), threading.Event()
         super().__init__(host, port)
 
-    def lose_the_next_commit(self):
+    def lose_the_next_commit(self, of=COMMIT):
+        """Of the transaction in which a client says `of`, a part of a message."""
+        self._words = of
         self.cut.clear()
         self._armed.set()
 
     def said(self, state, data):
-        if self._armed.is_set() and COMMIT in data:
+        if self._armed.is_set() and self._words in data:
             self._armed.clear()
             state["lost"] = True
 
     def answered(self, state, data):
-        if "lost" in state:
+        if "lost" in state and BOOKMARK in data:
             self.cut.set()
-        return "lost" not in state
+            return False
+        return True

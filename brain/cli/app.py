@@ -7,10 +7,25 @@ from typing import Annotated
 
 import typer
 
-from brain.cli import demo, doctor, graph, learning, moving, neo4j_server, recalling, redis, upkeep
+from brain.cli import (
+    backup,
+    demo,
+    doctor,
+    exchange,
+    graph,
+    learning,
+    moving,
+    neo4j_server,
+    recalling,
+    redis,
+    running,
+    serving,
+    upkeep,
+    watching,
+)
 from brain.cli.ending import BrainGroup
 
-USE, GRAPH, UPKEEP = "Use", "Look around", "Keep in order"
+USE, GRAPH, EXCHANGE, UPKEEP = "Use", "Look around", "Share skill files", "Keep in order"
 
 EPILOG = (
     "Data goes to stdout, everything else to stderr; with --json stdout is one JSON document.\n\n"
@@ -54,16 +69,24 @@ app.command(rich_help_panel=USE)(learning.learn)
 app.command(rich_help_panel=USE)(recalling.recall)
 app.command(rich_help_panel=USE)(recalling.why)
 app.command(rich_help_panel=USE)(learning.feedback)
+app.command(rich_help_panel=USE)(running.run)
+app.command(rich_help_panel=USE)(serving.mcp)
+app.command(rich_help_panel=GRAPH)(watching.watch)
 app.command(rich_help_panel=GRAPH)(graph.skills)
 app.command(rich_help_panel=GRAPH)(graph.show)
 app.command(rich_help_panel=GRAPH)(graph.related)
 app.command(rich_help_panel=GRAPH)(graph.link)
 app.command(rich_help_panel=GRAPH)(graph.delete)
+app.command("export", rich_help_panel=EXCHANGE)(exchange.export)
+app.command("import", rich_help_panel=EXCHANGE)(exchange.import_)
+app.command("approve", rich_help_panel=EXCHANGE)(exchange.approve)
 app.command(rich_help_panel=UPKEEP)(upkeep.stats)
 app.command(rich_help_panel=UPKEEP)(upkeep.sweep)
 app.command(rich_help_panel=UPKEEP)(upkeep.migrate)
 app.command(rich_help_panel=UPKEEP)(upkeep.reembed)
 app.command(rich_help_panel=UPKEEP)(doctor.doctor)
 app.command(rich_help_panel=UPKEEP)(moving.copy)
+app.command(rich_help_panel=UPKEEP)(backup.dump)
+app.command(rich_help_panel=UPKEEP)(backup.load)
 app.add_typer(redis.app, name="redis", rich_help_panel=UPKEEP)
 app.add_typer(neo4j_server.app, name="neo4j", rich_help_panel=UPKEEP)

@@ -63,15 +63,15 @@ def _brain_of_its_own(location: str | None, embedder: str | None) -> Iterator[Sy
     if location is None:
         with (
             tempfile.TemporaryDirectory(prefix="brain-demo-") as folder,
-            opened(f"sqlite:///{folder}/demo.db", "default", embedder) as memory,
+            opened(f"sqlite:///{folder}/demo.db", "default", embedder) as brain,
         ):
-            yield memory.brain
+            yield brain
         return
-    with opened(location, demo_namespace(), embedder) as memory:
+    with opened(location, demo_namespace(), embedder) as brain:
         try:
-            yield memory.brain
+            yield brain
         finally:
-            forget(memory.brain)
+            forget(brain)
 
 
 def _data(result: DemoResult, location: str | None, embedder: str | None) -> dict[str, Any]:

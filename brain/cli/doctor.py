@@ -32,13 +32,11 @@ def doctor(
     quiet: Quiet = False,
 ) -> None:
     """Check every rule that a store keeps, and say what is wrong; the exit status is 1 if something is, and is left."""
-    from brain.engine.doctor import examine
-
     output = Output(as_json, quiet)
-    with opened(store, namespace) as memory:
-        with output.progress("Looking", 2 * memory.store.count()) as advance:
-            found = examine(memory.brain, repair=repair, progress=advance)
-        location = memory.brain.location
+    with opened(store, namespace) as brain:
+        with output.progress("Looking", 2 * brain.stats().total_skills) as advance:
+            found = brain.examine(repair=repair, progress=advance)
+        location = brain.location
     faults, notes = _grouped(found.faults), _grouped(found.notes)
     data = {
         "location": location,

@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from brain.cli.ending import NO
 from brain.cli.files import as_object, parse_json
 from brain.cli.layout import expiry, moment, pairs, plain, score, skill_row, skill_table, table, transfers, visible
 from brain.cli.opening import opened
@@ -33,7 +34,9 @@ def skills(
     words: Annotated[
         str | None,
         typer.Option(
-            "--filter", metavar="WORDS", help="Only skills with all these words in name, id, domain or tags, in any case."
+            "--filter",
+            metavar="WORDS",
+            help="Only skills with all these words in name, id, domain or tags, in any case.",
         ),
     ] = None,
     order: Annotated[
@@ -54,16 +57,16 @@ def skills(
 ) -> None:
     """List the stored skills."""
     output = Output(as_json, quiet)
-    with opened(store, namespace) as memory:
-        found = islice(memory.brain.iter_skills(tag), limit)
+    with opened(store, namespace) as brain:
+        found: Iterator[Skill] = islice(brain.iter_skills(tag), limit)
         if order is not None or words or reverse:
-            found = _in_order(memory, order or "id", reverse, words or "", tag, limit)
+            found = _in_order(brain, order or "id", reverse, words or "", tag, limit)
         if as_json:
             output.stream(skill.to_dict() for skill in found)
             return
         first = next(found, None)
         if first is None:
-            output.notice("No skills." if tag is None and not words else "No skill is like that.")
+            output.notice("No skill has these words." if words else "No skill has this tag." if tag else "No skills.")
             return
         _print_listing(output, chain([first], found))
 
@@ -77,10 +80,10 @@ def show(
 ) -> None:
     """Show one skill whole: steps, conditions, history, edges, lifetime."""
     output = Output(as_json, quiet)
-    with opened(store, namespace) as memory:
-        skill = _found(memory.brain, skill_id)
-        edges = memory.brain.skill_graph.get_edges(skill_id)
-        names = {other.id: other.name for other in memory.store.get_many([edge.target for edge in edges])}
+    with opened(store, namespace) as brain:
+        skill = _found(brain, skill_id)
+        edges = brain.skill_graph.get_edges(skill_id)
+        names = {other.id: other.name for other in brain.skill_graph.get_many(edge.target for edge in edges)}
     if as_json:
         output.data({"skill": skill.to_dict(), "edges": [edge.to_dict() for edge in edges]})
         return
@@ -108,9 +111,9 @@ def related(
 ) -> None:
     """List the skills around one, nearest first, along edges in either direction."""
     output = Output(as_json, quiet)
-    with opened(store, namespace) as memory:
-        _found(memory.brain, skill_id)
-        found = memory.brain.skill_graph.related_with_distance(skill_id, relation, depth)
+    with opened(store, namespace) as brain:
+        _found(brain, skill_id)
+        found = brain.skill_graph.related_with_distance(skill_id, relation, depth)
     if not found:
         output.notice("No related skills.")
     if as_json:
@@ -136,15 +139,21 @@ def link(
     metadata: Annotated[
         str | None, typer.Option("--metadata", metavar="JSON", help="What to note on the edge, as a JSON object.")
     ] = None,
+    remove: Annotated[
+        bool, typer.Option("--remove", metavar="", help="Take the edge away; the exit status is 1 if there is none.")
+    ] = False,
     store: Location = None,
     namespace: Namespace = "default",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Connect two skills. Doing it again replaces the metadata."""
+    if remove:
+        _unlink(source, relation, target, store, namespace, Output(as_json, quiet))
+        return
     noted = as_object(parse_json(metadata, "--metadata"), "--metadata") if metadata is not None else {}
-    with opened(store, namespace) as memory:
-        memory.brain.skill_graph.add_edge(source, relation, target, noted)
+    with opened(store, namespace) as brain:
+        brain.skill_graph.add_edge(source, relation, target, noted)
     edge = {"source": source, "relation": relation, "target": target, "metadata": noted}
     Output(as_json, quiet).data(edge, f"{source} {relation} {target}")
 
@@ -157,10 +166,19 @@ def delete(
     quiet: Quiet = False,
 ) -> None:
     """Remove one skill with its steps, history and edges, for good."""
-    with opened(store, namespace) as memory:
-        skill = _found(memory.brain, skill_id)
-        deleted = memory.brain.skill_graph.delete_skill(skill_id)
+    with opened(store, namespace) as brain:
+        skill = _found(brain, skill_id)
+        deleted = brain.skill_graph.delete_skill(skill_id)
     Output(as_json, quiet).data({"id": skill_id, "deleted": deleted}, f"{visible(skill.name)!r} was deleted.")
+
+
+def _unlink(source: str, relation: str, target: str, store: str | None, namespace: str, output: Output) -> None:
+    with opened(store, namespace) as brain:
+        removed = brain.skill_graph.delete_edge(source, relation, target)
+    edge = {"source": source, "relation": relation, "target": target, "removed": removed}
+    output.data(edge, f"{source} {relation} {target} {'was removed' if removed else 'is not there'}")
+    if not removed:
+        raise typer.Exit(NO)
 
 
 def _found(brain: SyncBrain, skill_id: str) -> Skill:
@@ -171,13 +189,15 @@ def _found(brain: SyncBrain, skill_id: str) -> Skill:
 
 
 def _in_order(
-    memory: Opened, order: str, reverse: bool, words: str, tag: str | None, limit: int | None
+    brain: SyncBrain, order: str, reverse: bool, words: str, tag: str | None, limit: int | None
 ) -> Iterator[Skill]:
     """Whole skills as `Brain.listing` orders them."""
+    from brain.engine.listing import known_order
+
     descending = known_order(order).starts_descending != reverse
-    found = memory.brain.listing(order, descending=descending, text=words, tag=tag, limit=limit).rows
-    for start in range(0, len(found), SCREENFUL):
-        yield from memory.store.get_many([row.id for row in found[start : start + SCREENFUL]])
+    ids = [row.id for row in brain.listing(order, descending=descending, text=words, tag=tag, limit=limit).rows]
+    pages = (ids[start : start + SCREENFUL] for start in range(0, len(ids), SCREENFUL))
+    return chain.from_iterable(map(brain.skill_graph.get_many, pages))
 
 
 def _print_listing(output: Output, found: Iterator[Skill]) -> None:

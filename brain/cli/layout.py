@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
-from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
+
+from brain.model.shown import moment as moment  # handed on: how data is shown is one subject here
+from brain.model.shown import one_line as one_line
+from brain.model.shown import plain as plain
+from brain.model.shown import score as score
+from brain.model.shown import visible as visible
 
 if TYPE_CHECKING:
     from brain.model.skill import Skill
@@ -17,47 +21,6 @@ if TYPE_CHECKING:
 
 WIDE = 120
 """Columns of the terminal from which name, domain and id of a skill stand beside each other."""
-
-_INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
-_JOINERS = "\u200c\u200d"  # part of the spelling of Persian, Hindi and many emoji
-
-
-def visible(text: str, lines: bool = False) -> str:
-    """`text` with control, direction and other invisible characters as escapes; `lines` keeps line ends and tabs."""
-    kept = _JOINERS + ("\n\t" if lines else "")
-    return "".join(c if c in kept or unicodedata.category(c) not in _INVISIBLE else _escape(c) for c in text)
-
-
-def one_line(text: str) -> str:
-    """`visible`, with line ends as spaces."""
-    return visible(" ".join(text.splitlines()))
-
-
-def plain(value: Any) -> str:
-    """A value of free-form JSON as one readable line."""
-    if isinstance(value, dict):
-        if value.keys() == {"word", "share"}:
-            return f"{visible(value['word'])} {value['share']:.0%}"
-        return ", ".join(f"{visible(str(key))} {plain(item)}" for key, item in value.items()) or "none"
-    if isinstance(value, list):
-        return ", ".join(plain(item) for item in value) or "none"
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "none"}[value]
-    return score(value) if isinstance(value, float) else visible(str(value))
-
-
-def score(value: float) -> str:
-    """A number of 0..1 with three digits."""
-    return f"{value:.3f}"
-
-
-def moment(time: Any) -> str:
-    """A time (ISO 8601 text or `datetime`) to the minute, UTC; "never" for empty text."""
-    if time == "":
-        return "never"
-    from brain.model.text import parse_time
-
-    return parse_time(time).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def expiry(skill: Skill) -> str:
@@ -118,13 +81,6 @@ def skill_row(width: int, skill: Skill, before: Sequence[str], after: Sequence[s
         stacked = Text("\n").join([name, *([Text(domain)] if domain else []), Text(skill.id, "dim")])
         return [*before, stacked, *after]
     return [*before, name, domain, *after, Text(skill.id, "dim")]
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    if character in "\n\r\t":
-        return repr(character)[1:-1]
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def waiting_data(waiting: Waiting) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -66,46 +67,56 @@ def move(
     """Copies, and tells what became of it."""
     from brain.engine.moving import copy as copied
 
-    examples: dict[tuple[str, str], list[Skipped]] = {}
     with (
         opened_store(source, namespace, existing=True) as here,
         opened_store(target, to_namespace or namespace) as there,
-        _written_to(report) as write,
+        telling(report) as told,
         output.progress("Copying", here.count()) as advance,
     ):
-
-        def tell(one: Skipped) -> None:
-            write(one)
-            some = examples.setdefault((one.kind, one.reason), [])
-            if len(some) < SHOWN:
-                some.append(one)
-
-        moved = copied(here, there, vectors=not without_vectors, progress=advance, tell=tell)
+        moved = copied(here, there, vectors=not without_vectors, progress=advance, tell=told.tell)
         names = {"from": here.location, "to": there.location}
-    _tell_of(moved, examples, names, output)
+    tell_of(moved, told, names, output)
+
+
+class Telling:
+    """What was skipped in a copy, as it is told: every one to a file, some of each reason to be shown."""
+
+    def __init__(self, write: Callable[[Skipped], Any]) -> None:
+        self._write = write
+        self._examples: dict[tuple[str, str], list[Skipped]] = {}
+
+    def tell(self, one: Skipped) -> None:
+        """Notes one that was skipped."""
+        self._write(one)
+        some = self._examples.setdefault((one.kind, one.reason), [])
+        if len(some) < SHOWN:
+            some.append(one)
+
+    def groups(self, skipped: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
+        """How many were skipped by kind and reason, with some of each."""
+        return [
+            {"kind": kind, "reason": reason, "count": n, "examples": list(map(asdict, self._examples[kind, reason]))}
+            for (kind, reason), n in skipped.items()
+        ]
 
 
 @contextmanager
-def _written_to(report: Path | None) -> Iterator[Callable[[Skipped], Any]]:
-    """Gives the function that writes one line of the report, if there is to be one."""
+def telling(report: Path | None) -> Iterator[Telling]:
+    """What notes all that is skipped, one JSON object a line, in `report` if there is to be one."""
     if report is None:
-        yield lambda _: None
+        yield Telling(lambda _: None)
         return
     try:
         file = report.open("w", encoding="utf-8")
     except OSError as error:
         raise InputError(f"{report} cannot be written ({error.strerror}). Name another file.") from error
     with file:
-        yield lambda one: file.write(json.dumps(asdict(one)) + "\n")
+        yield Telling(lambda one: file.write(json.dumps(asdict(one)) + "\n"))
 
 
-def _tell_of(
-    moved: Moved, examples: dict[tuple[str, str], list[Skipped]], names: dict[str, str], output: Output
-) -> None:
-    skipped = [
-        {"kind": kind, "reason": reason, "count": count, "examples": [asdict(one) for one in examples[kind, reason]]}
-        for (kind, reason), count in moved.skipped.items()
-    ]
+def tell_of(moved: Moved, told: Telling, names: dict[str, str], output: Output) -> None:
+    """Says what was written and what was not."""
+    skipped = told.groups(moved.skipped)
     data = {
         **names,
         "written": moved.written,
@@ -121,10 +132,11 @@ def _tell_of(
         ("edges written", moved.edges),
         ("skipped", sum(moved.skipped.values())),
     ]
-    output.data(data, pairs(rows), *(_lines(group) for group in skipped))
+    output.data(data, pairs(rows), *map(skipped_lines, skipped))
 
 
-def _lines(group: dict[str, Any]) -> Text:
+def skipped_lines(group: dict[str, Any]) -> Text:
+    """One reason, how many were skipped for it, and some of them."""
     lines = Text(f"{group['count']} × ", "bold").append(f"{group['kind']} skipped: {group['reason']}", "none")
     for one in group["examples"]:
         lines.append(f"\n    {visible(one['subject'])[:200]}", "none")

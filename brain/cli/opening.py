@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brain.cli.output import Output
@@ -17,14 +16,6 @@ if TYPE_CHECKING:
     from brain.store.base import Store
 
 
-@dataclass(frozen=True)
-class Opened:
-    """An open brain, and the store that it works on."""
-
-    brain: SyncBrain
-    store: Store
-
-
 @contextmanager
 def opened_store(location: str | None, namespace: str, *, existing: bool = False) -> Iterator[Store]:
     """The store at `location`, without touching its schema. An `existing` one is not made where there is none."""
@@ -32,8 +23,7 @@ def opened_store(location: str | None, namespace: str, *, existing: bool = False
     from brain.store.location import is_missing, open_store
 
     check_identifier(namespace, "namespace")
-    if location == "":
-        raise LocationError("The location is empty. Give one such as sqlite:///skills.db, or leave --store out.")
+    _check_location(location)
     if existing and location and is_missing(location):
         raise LocationError(f"There is nothing at {location}. Check the path.", location)
     store = open_store(location or default_location(), namespace=namespace)
@@ -51,20 +41,27 @@ def opened(
     *,
     check_embedding: bool = True,
     loading: Loading | None = None,
-) -> Iterator[Opened]:
+) -> Iterator[SyncBrain]:
     """The brain at `location`, its schema up to date; `loading` is told how far its recall index was read."""
     from brain.engine.sync import SyncBrain
 
-    with (
-        opened_store(location, namespace) as store,
-        SyncBrain(store, embedder=embedder, check_embedding=check_embedding, loading=loading) as brain,
-    ):
-        yield Opened(brain, store)
+    _check_location(location)
+    with SyncBrain.open(
+        location, embedder=embedder, namespace=namespace, loading=loading, check_embedding=check_embedding
+    ) as brain:
+        yield brain
 
 
-def mention_unused_vectors(memory: Opened, embedder: str | None, output: Output) -> None:
+def mention_unused_vectors(brain: SyncBrain, embedder: str | None, output: Output) -> None:
     """Tells that the store holds vectors of a model, if the command was given none."""
     if embedder is None and not output.quiet:
-        stamp = memory.store.embedding_stamp()
-        if stamp:
-            output.notice(f"The skills have vectors of {stamp.model!r}; --embedder or BRAIN_EMBEDDER puts them to use.")
+        stored = brain.stats().embedding
+        if stored:
+            output.notice(
+                f"The skills have vectors of {stored.model!r}; --embedder or BRAIN_EMBEDDER puts them to use."
+            )
+
+
+def _check_location(location: str | None) -> None:
+    if location == "":
+        raise LocationError("The location is empty. Give one such as sqlite:///skills.db, or leave --store out.")

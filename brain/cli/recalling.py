@@ -43,6 +43,15 @@ MinScore = Annotated[
     float, typer.Option("--min-score", metavar="0..1", help="Least combined score of a returned skill.")
 ]
 
+SkillTypes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="TEXT",
+        help="Only skills of this type. May be repeated. By default all but anti_pattern, which is no advice.",
+    ),
+]
+
 
 def recall(
     task: Task = None,
@@ -51,6 +60,7 @@ def recall(
     context: ContextFile = None,
     top_k: TopK = TOP_K,
     min_score: MinScore = MIN_SCORE,
+    skill_type: SkillTypes = None,
     explain: Annotated[bool, typer.Option("--explain", metavar="", help="Show what every score rests on.")] = False,
     store: Location = None,
     namespace: Namespace = "default",
@@ -61,11 +71,11 @@ def recall(
     """Find the stored skills that fit a task, best first."""
     output = Output(as_json, quiet)
     wanted = _context(task, domain, step or [], context)
-    with opened(store, namespace, embedder, loading=output.loading) as memory:
-        mention_unused_vectors(memory, embedder, output)
-        found = memory.brain.recall(wanted, top_k, min_score)
-        if not found and not memory.brain.get_skill_summary()["total_skills"]:
-            output.notice(f"There are no skills at {memory.brain.location} yet; brain learn makes some.")
+    with opened(store, namespace, embedder, loading=output.loading) as brain:
+        mention_unused_vectors(brain, embedder, output)
+        found = brain.recall(wanted, top_k, min_score, skill_types=skill_type or None)
+        if not found and not brain.get_skill_summary()["total_skills"]:
+            output.notice(f"There are no skills at {brain.location} yet; brain learn makes some.")
     _print(output, found, explain)
 
 
@@ -77,6 +87,7 @@ def why(
     context: ContextFile = None,
     top_k: TopK = TOP_K,
     min_score: MinScore = MIN_SCORE,
+    skill_type: SkillTypes = None,
     store: Location = None,
     namespace: Namespace = "default",
     embedder: EmbedderName = None,
@@ -86,9 +97,9 @@ def why(
     """Say why recall returns one skill for a task, or does not."""
     output = Output(as_json, quiet)
     wanted = _context(task, domain, step or [], context)
-    with opened(store, namespace, embedder, loading=output.loading) as memory:
-        mention_unused_vectors(memory, embedder, output)
-        verdict = memory.brain.why(skill_id, wanted, top_k, min_score)
+    with opened(store, namespace, embedder, loading=output.loading) as brain:
+        mention_unused_vectors(brain, embedder, output)
+        verdict = brain.why(skill_id, wanted, top_k, min_score, skill_types=skill_type or None)
     if output.as_json:
         output.data(verdict.explain() | {"adaptations": verdict.candidate.adaptations})
     else:

@@ -8,15 +8,16 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from brain.cli.layout import moment, pairs, score, table, visible, waiting_data
+from brain.cli.layout import moment, pairs, score, table, visible
 from brain.cli.opening import opened, opened_store
 from brain.cli.options import AsJson, EmbedderName, Location, Namespace, Quiet
 from brain.cli.output import Output
 from brain.errors import InputError
 
 if TYPE_CHECKING:
+    from brain.model.stats import MirrorState, SchemaChange, Stats
     from brain.store.base import Store
-    from brain.store.values import EmbeddingStamp, Migration
+    from brain.store.values import Migration
 
 
 def stats(
@@ -24,22 +25,11 @@ def stats(
 ) -> None:
     """Sum up a store: its skills, the most used ones, its embeddings and its schema."""
     output = Output(as_json, quiet)
-    with opened(store, namespace) as memory:
-        summary = memory.brain.get_skill_summary()
-        stamp, schema = memory.store.embedding_stamp(), memory.store.migrations()
-        mirror, waiting = memory.store.mirror(), memory.store.waiting()
-        location = memory.brain.location
-    data = {
-        "location": location,
-        "namespace": namespace,
-        **summary,
-        "embedding": {"model": stamp.model, "dimension": stamp.dimension, "text": stamp.text} if stamp else None,
-        "mirror": {"location": mirror, **waiting_data(waiting)} if mirror else None,
-        "migrations": [_migration_data(migration) for migration in schema],
-    }
-    output.data(data, pairs(_totals(data, stamp, schema)))
-    if summary["top_skills"] and not as_json:
-        output.text("", _most_used(summary["top_skills"]))
+    with opened(store, namespace) as brain:
+        found = brain.stats()
+    output.data(found.to_dict(), pairs(_totals(found)))
+    if found.top_skills and not as_json:
+        output.text("", _most_used(found.top_skills))
 
 
 def sweep(
@@ -47,8 +37,8 @@ def sweep(
 ) -> None:
     """Remove the skills that have expired."""
     output = Output(as_json, quiet)
-    with opened(store, namespace) as memory, output.progress("Removing expired skills") as advance:
-        done = memory.brain.cleanup_expired_skills(advance)
+    with opened(store, namespace) as brain, output.progress("Removing expired skills") as advance:
+        done = brain.cleanup_expired_skills(advance)
     output.data(done, f"{done['deleted']} of {done['checked']} skills had expired and were removed.")
 
 
@@ -113,39 +103,40 @@ def reembed(
     output = Output(as_json, quiet)
     if embedder is None:
         raise InputError("Say which model: --embedder MODEL, or BRAIN_EMBEDDER in the environment.")
-    with opened(store, namespace, embedder, check_embedding=False) as memory:
-        total = memory.brain.get_skill_summary()["total_skills"]
-        with output.progress("Embedding", total) as advance:
-            count = memory.brain.reembed(advance)
-        stamp = memory.store.embedding_stamp()
-    model, dimension = (stamp.model, stamp.dimension) if stamp else (embedder, None)
+    with opened(store, namespace, embedder, check_embedding=False) as brain:
+        with output.progress("Embedding", brain.stats().total_skills) as advance:
+            count = brain.reembed(advance)
+        stored = brain.stats().embedding
+    model, dimension = (stored.model, stored.dimension) if stored else (embedder, None)
     data = {"embedded": count, "model": model, "dimension": dimension}
     output.data(data, f"{count} skills embedded with {visible(model)}, {dimension} dimensions.")
 
 
-def _totals(data: dict[str, Any], stamp: EmbeddingStamp | None, schema: list[Migration]) -> list[tuple[str, Any]]:
-    applied = [migration for migration in schema if migration.state == "applied"]
-    other = [f"{_named(migration)} {migration.state}" for migration in schema if migration.state != "applied"]
+def _totals(stats: Stats) -> list[tuple[str, Any]]:
+    applied = [migration for migration in stats.migrations if migration.state == "applied"]
+    other = [f"{_named(migration)} {migration.state}" for migration in stats.migrations if migration.state != "applied"]
     latest = f"{_named(applied[-1])}, " if applied else ""
+    vectors = stats.embedding
     return [
-        ("location", data["location"]),
-        ("namespace", data["namespace"]),
-        ("skills", Text(str(data["total_skills"]), "bold")),
-        ("transferable", data["transferable_skills"]),
-        ("transfers", data["total_transfers"]),
-        ("mean confidence", score(data["avg_confidence"])),
-        ("embeddings", f"{stamp.model}, {stamp.dimension} dimensions" if stamp else "none"),
-        *_mirror_rows(data["mirror"]),
+        ("location", stats.location),
+        ("namespace", stats.namespace),
+        ("skills", Text(str(stats.total_skills), "bold")),
+        ("transferable", stats.transferable_skills),
+        ("transfers", stats.total_transfers),
+        ("mean confidence", score(stats.avg_confidence)),
+        ("expiring", f"{stats.expiring_skills} within {stats.expiring_within_hours:g} h"),
+        ("embeddings", f"{vectors.model}, {vectors.dimension} dimensions" if vectors else "none"),
+        *_mirror_rows(stats.mirror),
         ("schema", f"{latest}{', '.join(other) if other else 'up to date'}"),
     ]
 
 
-def _mirror_rows(mirror: dict[str, Any] | None) -> list[tuple[str, Any]]:
+def _mirror_rows(mirror: MirrorState | None) -> list[tuple[str, Any]]:
     if mirror is None:
         return []
-    if not mirror["waiting"]:
-        return [("mirror", f"{mirror['location']}, nothing waits")]
-    return [("mirror", f"{mirror['location']}, {mirror['waiting']} changes wait since {moment(mirror['since'])} UTC")]
+    if not mirror.waiting:
+        return [("mirror", f"{mirror.location}, nothing waits")]
+    return [("mirror", f"{mirror.location}, {mirror.waiting} changes wait since {moment(mirror.since)} UTC")]
 
 
 def _most_used(top: list[dict[str, Any]]) -> Table:
@@ -164,5 +155,5 @@ def _migration_data(migration: Migration) -> dict[str, Any]:
     return {"version": migration.version, "name": migration.name, "state": migration.state}
 
 
-def _named(migration: Migration) -> str:
+def _named(migration: Migration | SchemaChange) -> str:
     return f"V{migration.version:03d}__{migration.name}"

@@ -6,13 +6,14 @@ not at all while the mirror is down. What was not delivered waits in the store.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 import threading
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 from brain.engine.mirror import DELIVERED_AT_ONCE, Mirror, mirror_of
 from brain.errors import StoreError, StoreUnavailableError
@@ -20,20 +21,8 @@ from brain.store.base import Store
 
 log = logging.getLogger(__name__)
 
-WRITES = (
-    "learn",
-    "feedback",
-    "save",
-    "save_many",
-    "delete",
-    "add_edge",
-    "sweep",
-    "restore",
-    "restore_edges",
-    "set_profiles",
-    "set_vectors",
-)
-"""Methods of a store that put something into the outbox."""
+UNTOLD = frozenset({"claim_sweep", "set_embedding_stamp", "note_mark", "set_mirror", "delivered"})
+"""Writes of a store that put nothing into the outbox, or are the mirror's own."""
 WAITED = 0.2
 """Seconds that a caller waits for its delivery at most."""
 WAITED_AT_THE_ENDS = 2.0
@@ -42,8 +31,44 @@ WAITED_AT_THE_ENDS = 2.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds between attempts while the mirror is down
 
 
+def writes_of(store: type) -> set[str]:
+    """The methods of a store that write: every write carries the id of its operation, and nothing else does."""
+    methods = inspect.getmembers(store, inspect.isfunction)
+    return {name for name, method in methods if "operation" in inspect.signature(method).parameters}
+
+
+class DeliveringStore:
+    """A store after each of whose writes somebody is told; all else is the store's own.
+
+    Every write of the protocol is followed unless it is named in `UNTOLD`, so that a new one cannot be forgotten.
+    """
+
+    def __init__(self, behind: Store, after: Callable[[], object]) -> None:
+        self.behind = behind
+        for name in writes_of(Store) - UNTOLD:
+            setattr(self, name, _followed(getattr(behind, name), after))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.behind, name)
+
+
+def undelivered(store: Store) -> Store:
+    """The store itself, without what follows its writes."""
+    return store.behind if isinstance(store, DeliveringStore) else store
+
+
+def _followed(write: Callable[..., Any], after: Callable[[], object]) -> Callable[..., Any]:
+    @wraps(write)
+    def written(*arguments: Any, **named: Any) -> Any:
+        answer = write(*arguments, **named)
+        after()
+        return answer
+
+    return written
+
+
 class Delivery:
-    """Delivers what one process writes to a store. `begin` starts it; the thread itself starts when it is needed."""
+    """Delivers what one process writes to a store. Its thread starts when it is needed."""
 
     def __init__(self, mirror: Mirror) -> None:
         self._mirror = mirror
@@ -54,10 +79,9 @@ class Delivery:
         self._deadline = 0.0
         self._thread: threading.Thread | None = None
 
-    def begin(self, store: Store) -> None:
-        """From now on, each write of this object is delivered after its commit, and what waits already with it."""
-        for name in WRITES:
-            setattr(store, name, self._telling(getattr(store, name)))
+    def around(self, store: Store) -> Store:
+        """The store, each of whose writes is delivered after its commit, and what waits already with it."""
+        return cast(Store, DeliveringStore(store, lambda: self._wait(self._ask())))
 
     def meet(self) -> StoreError | None:
         """Delivers what waits; gives back why the mirror will never take it, if it says so at once.
@@ -77,15 +101,6 @@ class Delivery:
         if self._thread and self._owner == os.getpid():
             self._thread.join(WAITED_AT_THE_ENDS)
         self._mirror.close()
-
-    def _telling(self, write: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(write)
-        def written(*arguments: Any, **named: Any) -> Any:
-            answer = write(*arguments, **named)
-            self._wait(self._ask())
-            return answer
-
-        return written
 
     def _ask(self) -> int:
         """Asks for a delivery; which one it is."""
@@ -156,8 +171,8 @@ class Delivery:
 
 
 def delivery_to(location: str | None, store: Store) -> Delivery | None:
-    """Begins to deliver what `store` writes to the mirror at `location`, which is noted in it; without one, to the
-    mirror that is noted already, if any.
+    """What delivers to the mirror at `location`, which is noted in `store`; without one, to the mirror that is noted
+    already, if any. `Delivery.around` is the store to write to.
 
     Raises `StoreError` if another mirror is noted, or the Redis is not to be had for this store. One that is down is.
     """
@@ -173,7 +188,6 @@ def delivery_to(location: str | None, store: Store) -> Delivery | None:
                 if news:
                     mirror.unlink()
                 raise refusal
-        delivery.begin(store)
     except BaseException:
         delivery.close()
         raise

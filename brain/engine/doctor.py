@@ -16,9 +16,9 @@ from typing import Any
 
 from brain.analysis.profile import ANALYSIS_VERSION, profile_of_skill, stored_terms
 from brain.analysis.terms import version_of
+from brain.engine.delivery import undelivered
 from brain.engine.live import LiveIndex
 from brain.engine.memory import SkillMemory
-from brain.engine.sync import SyncBrain
 from brain.engine.views import TOO_MUCH, differences
 from brain.model.text import parse_time
 from brain.store.base import PAGE, Store
@@ -48,13 +48,8 @@ class Diagnosis:
         return sum(not fault.mended for fault in self.faults)
 
 
-def examine(brain: SyncBrain, *, repair: bool = False, progress: Progress = lambda _: None) -> Diagnosis:
-    """Checks every invariant of the brain's namespace; with `repair`, mends what can be mended.
-
-    A repair removes what has expired, as a sweep does. `progress` is told how many skills were looked at; each is
-    looked at twice. Others may read and write meanwhile. Raises `StoreError`.
-    """
-    memory = brain._memory
+def examine(memory: SkillMemory, *, repair: bool, progress: Progress) -> Diagnosis:
+    """See `Brain.examine`."""
     ward, found = _ward_of(memory.store), dict[tuple[str, str, str], Fault]()
     for fault in _all_faults(memory, ward, repair, progress):
         found.setdefault((fault.check, fault.subject, fault.detail), fault)
@@ -76,6 +71,7 @@ def _all_faults(memory: SkillMemory, ward: Ward | None, repair: bool, progress: 
 
 def _ward_of(store: Store) -> Ward | None:
     """How the store lets itself be looked at: the `ward` of the module `checks` beside it; None if there is none."""
+    store = undelivered(store)
     name = f"{type(store).__module__.rpartition('.')[0]}.checks"
     with suppress(ImportError):
         if importlib.util.find_spec(name):
@@ -217,7 +213,7 @@ def _views(memory: SkillMemory, repair: bool) -> list[Fault]:
         wrong = differences(memory.index, fresh.index, memory.now)
     if wrong:
         says = "The view of recall that was brought up to date differs from a new one."
-        mended = repair and _without_snapshot(memory.live)
+        mended = repair and memory.live.forget_snapshot()
         return [Fault("view", i, what, says, "Removes the snapshot of the view.", mended) for i, what in wrong]
     _feed(fresh, memory.store, since)
     says = "The change feed does not tell what is stored."
@@ -233,15 +229,6 @@ def _deleted(store: Store, since: int) -> set[str]:
         found.update(changes.deleted)
         since, more = changes.version, changes.more
     return found
-
-
-def _without_snapshot(live: LiveIndex) -> bool:
-    """Removes the snapshot that the view may have begun with; whether there is one."""
-    if not live._snapshots:
-        return False
-    live.close()
-    live._snapshots.file.path.unlink(missing_ok=True)
-    return True
 
 
 def _new_view(memory: SkillMemory) -> LiveIndex:

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from brain.errors import EmbeddingError
+from brain.errors import EmbeddingError, InputError
+from brain.model.policy import Policy
 from brain.store.base import Store
 from brain.store.values import EmbeddingStamp
 
@@ -26,6 +27,8 @@ UNFINISHED = "unfinished"
 
 Vector = NDArray[np.float32]
 
+_ANOTHER = "Look what it was asked and answers, or use another one."
+
 
 class Embedder(Protocol):
     """What sentence-transformers models offer: texts in, an array of shape (texts, dimension) out."""
@@ -33,13 +36,27 @@ class Embedder(Protocol):
     def encode(self, sentences: list[str], /) -> Any: ...
 
 
+def embedding_of(embedder: str | Embedder | None, policy: Policy) -> Embedding | None:
+    """The embedding that a brain works with under a policy; it was asked once, so that one that cannot embed is refused
+    before a store is opened. Raises `InputError`, `EmbeddingError`.
+    """
+    loaded = load_embedder(embedder)
+    if loaded is None:
+        return None
+    kind = "guide" if policy.semantic == "guide" else "procedure"
+    embedding = Embedding(loaded, kind, embedder if isinstance(embedder, str) else "")
+    _ = embedding.stamp
+    return embedding
+
+
 def load_embedder(embedder: str | Embedder | None) -> Embedder | None:
     """An object with `encode` as it is; a name or folder by sentence-transformers."""
-    if embedder is None or (hasattr(embedder, "encode") and not isinstance(embedder, str)):
+    if embedder is None or (callable(getattr(embedder, "encode", None)) and not isinstance(embedder, str)):
         return embedder
     if not isinstance(embedder, str):
-        raise EmbeddingError(
-            f"embedder must be a model's name or an object with encode(), not {type(embedder).__name__}."
+        raise InputError(
+            f"embedder must be a model's name or an object with encode(texts), not {embedder!r}. "
+            "Leave it out to do without vectors."
         )
     try:
         from sentence_transformers import SentenceTransformer
@@ -85,21 +102,26 @@ class Embedding:
                 answer = np.asarray(self._embedder.encode(list(texts)))
             raw = answer.astype(np.float64, casting="same_kind")
         except Exception as error:  # any embedder may raise anything
-            raise EmbeddingError(f"The embedder {self._name} failed: {error}") from error
+            raise EmbeddingError(
+                f"The embedder {self._name} failed: {error}. It must take a list of texts and give an array of "
+                "numbers; correct it, or open the brain without it."
+            ) from error
         if raw.ndim != 2 or len(raw) != len(texts) or not raw.shape[1]:
             raise EmbeddingError(
-                f"The embedder {self._name} gave shape {raw.shape} for {len(texts)} texts; expected one vector each."
+                f"The embedder {self._name} gave shape {raw.shape} for {len(texts)} texts; expected one vector each. "
+                "Have encode() give an array of shape (texts, dimension)."
             )
         if not np.isfinite(raw).all():
-            raise EmbeddingError(f"The embedder {self._name} gave numbers that are not finite.")
+            raise EmbeddingError(f"The embedder {self._name} gave numbers that are not finite. {_ANOTHER}")
         if self._stamp is not None and raw.shape[1] != self._stamp.dimension:
             raise EmbeddingError(
-                f"The embedder {self._name} gave {raw.shape[1]} dimensions, after {self._stamp.dimension} before."
+                f"The embedder {self._name} gave {raw.shape[1]} dimensions, after {self._stamp.dimension} before. "
+                f"{_ANOTHER}"
             )
         with np.errstate(over="ignore"):
             norms = np.linalg.norm(raw, axis=1, keepdims=True)
         if not np.isfinite(norms).all():
-            raise EmbeddingError(f"The embedder {self._name} gave numbers that are too large.")
+            raise EmbeddingError(f"The embedder {self._name} gave numbers that are too large. {_ANOTHER}")
         return (raw / np.where(norms > 0, norms, 1.0)).astype(np.float32)
 
     def check(self, stored: EmbeddingStamp | None, location: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from brain.engine.memory import SkillMemory, check_identifier
@@ -30,18 +30,25 @@ class SkillGraph:
         With `expected_version` (0: it must be new) the write is refused with `ConflictError` if the stored skill has
         another version. Raises `InputError` for what cannot be stored.
         """
-        draft = self._memory.draft(skill).draft
+        draft = self._memory.draft(self._memory.secrets.out_of_skill(skill)).draft
         return self._store.save(draft, expected_version=_version(expected_version), operation=new_operation())
 
     def save_skills(self, skills: list[Skill]) -> None:
         """Writes many skills in one transaction: all or none."""
-        drafts = [prepared.draft for prepared in self._memory.drafts(skills)]
+        clean = [self._memory.secrets.out_of_skill(skill) for skill in skills]
+        drafts = [prepared.draft for prepared in self._memory.drafts(clean)]
         self._store.save_many(drafts, operation=new_operation())
 
     def get_skill(self, skill_id: str) -> Skill | None:
         """The live skill with this id, or None."""
         found = self._store.get_many([check_identifier(skill_id, "skill id")])
         return found[0] if found else None
+
+    def get_many(self, skill_ids: Iterable[str]) -> list[Skill]:
+        """The live skills among `skill_ids`, in their order, each once."""
+        if isinstance(skill_ids, str):
+            raise InputError("get_many takes a list of skill ids. For one id there is get_skill.")
+        return self._store.get_many(list(dict.fromkeys(check_identifier(i, "skill id") for i in skill_ids)))
 
     def delete_skill(self, skill_id: str) -> bool:
         """Removes a live skill with its steps, history and edges; whether there was one."""
@@ -69,15 +76,19 @@ class SkillGraph:
         Raises `InputError` for an unknown relation or an edge from a skill to itself, `SkillNotFoundError` for a
         missing skill.
         """
-        for skill_id in (source_id, target_id):
-            check_identifier(skill_id, "skill id")
+        noted = {} if metadata is None else self._memory.secrets.out_of(metadata)
+        edge = _edge(source_id, relation, target_id, noted)
         if source_id == target_id:
             raise InputError(f"An edge from {source_id!r} to itself says nothing. Name two different skills.")
-        known = relation_named(relation)
-        given: dict[str, Any] = {"source": source_id, "target": target_id, "relation": known}
-        edge = validated(Edge, given if metadata is None else {**given, "metadata": metadata}, "edge")
         check_size(edge.metadata, "the edge's metadata", self._memory.limits)
         self._store.add_edge(edge, operation=new_operation())
+
+    def delete_edge(self, source_id: str, relation: str | Relation, target_id: str) -> bool:
+        """Removes the edge of this relation that leads from one skill to the other; whether there was one.
+
+        Raises `InputError` for an unknown relation.
+        """
+        return self._store.remove_edge(_edge(source_id, relation, target_id, {}), operation=new_operation())
 
     def get_edges(self, skill_id: str) -> list[Edge]:
         """Edges that start or end at a skill; `direction` says which, `target` is the skill at the other end."""
@@ -109,6 +120,13 @@ def relation_named(relation: str | Relation) -> Relation:
         return Relation(relation)
     except ValueError:
         raise InputError(f"{relation!r} is not a relation. Use one of: {', '.join(Relation)}.") from None
+
+
+def _edge(source_id: str, relation: str | Relation, target_id: str, metadata: object) -> Edge:
+    for skill_id in (source_id, target_id):
+        check_identifier(skill_id, "skill id")
+    known = relation_named(relation)
+    return validated(Edge, {"source": source_id, "target": target_id, "relation": known, "metadata": metadata}, "edge")
 
 
 def _checked_tag(tag: str) -> str:

@@ -8,7 +8,8 @@ another version of the analysis are named by `unread` and filled in by `read`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -79,10 +80,12 @@ class RecallIndex:
     def __len__(self) -> int:
         return len(self._table)
 
-    def ids(self) -> list[str]:
-        """The skills that are in the view."""
+    @contextmanager
+    def shown(self, now: datetime) -> Iterator[SkillTable]:
+        """The table without what has expired. Nobody changes it meanwhile."""
         with self._lock:
-            return self._table.live_ids()
+            self._expire(now)
+            yield self._table
 
     def show(self, store_id: str, version: int, table: SkillTable, unread: Iterable[RecallEntry] = ()) -> None:
         """Makes a table that was read as of `version` the view, unless a later one of the same store is shown."""
@@ -153,8 +156,13 @@ class RecallIndex:
                 self._texts.update((s.id, scoring.words_of(s.to_embedding_text())) for _, s, _ in known)
             self._table.put([(entry, profile.packed) for entry, _, profile in known])
 
-    def best(self, query: Query, now: datetime, top_k: int, min_score: float) -> list[Scored]:
-        """The `top_k` best skills with semantic evidence and a combined score of at least `min_score`, best first."""
+    def best(
+        self, query: Query, now: datetime, top_k: int, min_score: float, skill_types: Collection[str] | None = None
+    ) -> list[Scored]:
+        """The `top_k` best skills with semantic evidence and a combined score of at least `min_score`, best first.
+
+        Only those of `skill_types`; by default all that are advice.
+        """
         with self._lock:
             self._expire(now)
             if not len(self._table):
@@ -162,6 +170,7 @@ class RecallIndex:
             work = self._scoring(query)
             bounds = work.bounds()
             enough = self._table.column("alive") & (bounds.combined >= min_score - _ROUNDING)
+            enough &= self._table.of_types(skill_types)
             rows = np.flatnonzero(enough & (bounds.semantic >= self._policy.floor))
             return self._best(work, rows, bounds.combined[rows], top_k, min_score)
 
@@ -214,8 +223,13 @@ class RecallIndex:
             rows = np.flatnonzero(candidates & (score >= DUPLICATE_SIMILARITY - _ROUNDING))
             return min(((-score[row], table.ids[row]) for row in rows), default=(0.0, None))[1]
 
-    def alike(self, profile: Profile, skill_type: str, now: datetime) -> list[str]:
-        """Skills with enough words of a new one to be its duplicate, likeliest first, at most `MOST_COMPARED`."""
+    def alike(
+        self, profile: Profile, skill_type: str, now: datetime, among: Collection[str] | None = None
+    ) -> list[str]:
+        """Skills with enough words of a new one to be its duplicate, likeliest first, at most `MOST_COMPARED`.
+
+        Only those that are `among` some; by default all.
+        """
         with self._lock:
             self._expire(now)
             corpus = self._table.corpus
@@ -223,10 +237,9 @@ class RecallIndex:
                 return []
             shared = corpus.shares_of_words(profile.terms)
             rows = np.flatnonzero(self._of_type(skill_type) & (shared >= LEAST_SHARED))
-            likely = shared[rows]
-            if len(rows) > MOST_COMPARED:
-                likely = likely + corpus.procedure(profile.terms).similarities(rows)
-            order = np.argsort(-likely, kind="stable")[:MOST_COMPARED]
+            if among is not None:
+                rows = rows[[self._table.ids[row] in among for row in rows]]
+            order = np.argsort(-shared[rows], kind="stable")[:MOST_COMPARED]
             return [self._table.ids[row] for row in rows[order]]
 
     def _of_type(self, skill_type: str) -> Mask:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -20,76 +21,69 @@ from brain.engine.memory import Prepared, SkillMemory, check_identifier
 from brain.errors import ConflictError, InputError, SkillNotFoundError, StoreUnavailableError
 from brain.model import formulas
 from brain.model.context import ContextFeatures
-from brain.model.inputs import Context, ExecutionTrace, Feedback, Outcome, check_size
+from brain.model.inputs import PARTS, Context, ContextLike, Execution, ExecutionTrace, Feedback, check_size
 from brain.model.receipts import FeedbackReceipt, LearnReceipt, LearnReport, Refusal
 from brain.model.record import validated
 from brain.model.skill import Skill, SkillTransferRecord
-from brain.model.text import check_spoken_text, digest
+from brain.model.text import digest
 from brain.store.base import reason_for
-from brain.store.values import Changes, Learned, LearnOrder, Observation, ReadProfiles, new_operation
+from brain.store.values import Changes, Counted, Learned, LearnOrder, Observation, ReadProfiles, new_operation
 
-_PARTS = ("execution_trace", "context", "outcome", "skill_name", "trace_id", "skill_id", "derived_from")
 _ATTEMPTS = 5  # each repeats only if the store forgot changes between two looks at it
+_MENTIONED = 20  # keys that one warning names at most
 
+log = logging.getLogger(__name__)
 
-@dataclass(frozen=True)
-class _Told:
-    """One execution as a caller told it: trace, context and outcome."""
-
-    trace: ExecutionTrace
-    context: Context
-    outcome: Outcome
-
-    @property
-    def content(self) -> dict[str, Any]:
-        """All of it as JSON values."""
-        return {
-            "execution_trace": self.trace.to_dict(),
-            "context": self.context.to_dict(),
-            "outcome": self.outcome.to_dict(),
-        }
+Tell = Callable[[LearnReceipt, Execution], None]
+"""Told what came of an execution."""
 
 
 class Learner:
     """Learns from executions and from feedback on one skill memory."""
 
-    def __init__(self, memory: SkillMemory) -> None:
-        self._memory = memory
+    def __init__(self, memory: SkillMemory, tell: Tell | None = None) -> None:
+        self._memory, self._tell = memory, tell
 
-    def observe(
-        self,
-        execution_trace: dict[str, Any],
-        context: dict[str, Any],
-        outcome: dict[str, Any],
-        name: str | None,
-        trace_id: str | None,
-        skill_id: str | None,
-        derived_from: Sequence[str],
-    ) -> LearnReceipt:
-        """See `Brain.observe`."""
-        seen = self._seen(execution_trace, context, outcome, name, trace_id, skill_id, derived_from)
+    def observe(self, execution: Mapping[str, object]) -> LearnReceipt:
+        """See `Brain.observe`; `execution` holds its arguments by name."""
+        seen = self._seen(execution)
         (lesson,) = self._prepared([seen])
-        return _receipt(*self._write([lesson]))
+        return self._told_of(seen, *self._write([lesson]))
 
     def learn_many(
-        self, executions: Iterable[Mapping[str, Any]], batch_size: int, each: Callable[[int, LearnReceipt], Any] | None
+        self,
+        executions: Iterable[Execution | Mapping[str, Any]],
+        batch_size: int,
+        each: Callable[[int, LearnReceipt], Any] | None,
     ) -> LearnReport:
         """See `Brain.learn_many`."""
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
             raise InputError(f"batch_size must be a whole number of at least 1, not {batch_size!r}.")
-        report, numbered = LearnReport(), enumerate(executions)
+        report, numbered, unread = LearnReport(), enumerate(executions), dict[str, None]()
         while batch := list(islice(numbered, batch_size)):
             seen: dict[int, _Seen] = {}
             for place, execution in batch:
                 try:
-                    seen[place] = self._seen(**_parts(execution))
+                    seen[place] = self._seen(execution)
                 except InputError as error:
-                    report.refused.append(Refusal(place, str(error)))
+                    report.refused.append(Refusal(place=place, reason=str(error)))
+                    continue
+                unread.update(dict.fromkeys(seen[place].execution.unread[: _MENTIONED - len(unread)]))
             for place, done in self._written(seen, report):
                 report.outcomes[done.outcome] += 1
+                receipt = self._told_of(seen[place], done)
                 if each:
-                    each(place, _receipt(done))
+                    each(place, receipt)
+        if unread:
+            log.warning("Keys of executions that are not read: %s.", ", ".join(unread))
         return report
+
+    def _told_of(self, seen: _Seen, learned: Learned) -> LearnReceipt:
+        """The receipt of one execution, after whoever is told of it was told."""
+        receipt = _receipt(learned)
+        if self._tell:
+            self._tell(receipt, seen.execution)
+        return receipt
 
     def _written(self, seen: Mapping[int, _Seen], report: LearnReport) -> Iterator[tuple[int, Learned]]:
         """What became of a batch. Where one names a skill that is missing or taken, each is learned on its own."""
@@ -97,66 +91,60 @@ class Learner:
             yield from zip(seen, self._write(self._prepared(list(seen.values()))), strict=True)
         except (SkillNotFoundError, ConflictError) as error:
             if len(seen) < 2:
-                report.refused += [Refusal(place, str(error)) for place in seen]
+                report.refused += [Refusal(place=place, reason=str(error)) for place in seen]
                 return
             for place, one in seen.items():
                 yield from self._written({place: one}, report)
 
-    def _seen(
-        self,
-        execution_trace: object,
-        context: object,
-        outcome: object,
-        skill_name: str | None = None,
-        trace_id: str | None = None,
-        skill_id: str | None = None,
-        derived_from: Sequence[str] = (),
-    ) -> _Seen:
-        told = self._told(execution_trace, context, outcome)
-        skill = self._skill(told, skill_name)
-        if skill_id is not None:
-            skill = skill.model_copy(update={"id": check_identifier(skill_id, "skill id")})
-        used = list(dict.fromkeys(check_identifier(used, "id in derived_from") for used in _listed(derived_from)))
-        return _Seen(skill, _observation(told, trace_id), used)
+    def _seen(self, given: object) -> _Seen:
+        execution = self._read(given)
+        return _Seen(execution, self._skill(execution), _observation(execution))
 
-    def preview(
-        self, execution_trace: dict[str, Any], context: dict[str, Any], outcome: dict[str, Any], name: str | None
-    ) -> Skill:
-        """See `Brain.preview`."""
-        return self._memory.checked(self._skill(self._told(execution_trace, context, outcome), name))
+    def preview(self, execution: Mapping[str, object]) -> Skill:
+        """See `Brain.preview`; `execution` holds its arguments by name."""
+        return self._memory.checked(self._skill(self._read(execution)))
 
     def feedback(
-        self, skill_id: str, context: dict[str, Any], success: bool, adaptations: dict[str, Any] | None
+        self,
+        skill_id: str,
+        context: ContextLike,
+        success: bool,
+        adaptations: dict[str, Any] | None,
+        feedback_id: str | None,
     ) -> FeedbackReceipt:
         """See `Brain.feedback`."""
         check_identifier(skill_id, "skill id")
+        named = {} if feedback_id is None else {"feedback_id": check_identifier(feedback_id, "feedback id")}
         task = self._memory.context(context)
         told = validated(
             Feedback, {"success": success, "adaptations": {} if adaptations is None else adaptations}, "feedback"
         )
+        told = validated(Feedback, self._memory.secrets.out_of(told.to_dict()), "feedback")
         check_size(told.to_dict(), "the feedback", self._memory.limits)
         record = SkillTransferRecord(
             target_context=self._memory.analyzer.analyze(task, ask_model=False).to_dict(),
             success=told.success,
             adaptations=told.adaptations,
             timestamp=self._memory.now,
+            **named,
         )
-        skill = self._memory.store.feedback(skill_id, record, ttl=self._memory.policy.ttl, operation=new_operation())
-        if skill is None:
-            return FeedbackReceipt(False, f"No live skill has the id {skill_id!r}, so nothing was recorded.")
-        verdict = "success" if told.success else "failure"
-        return FeedbackReceipt(True, f"The {verdict} was recorded on {skill.name!r}.", skill, skill.version)
+        counted = self._memory.store.feedback(skill_id, record, ttl=self._memory.policy.ttl, operation=new_operation())
+        return _feedback_receipt(skill_id, record, counted)
 
-    def _told(self, execution_trace: object, context: object, outcome: object) -> _Told:
+    def _read(self, given: object) -> Execution:
         """What was handed in, validated and within the limits. Raises `InputError`."""
-        trace = validated(ExecutionTrace, execution_trace, "execution_trace")
-        told = _Told(trace, self._memory.context(context), validated(Outcome, outcome, "outcome"))
-        check_size(told.content, "the trace", self._memory.limits, steps=max(len(trace.steps), len(trace.agents)))
-        return told
+        for name, kind in PARTS.items():
+            part = given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
+            self._memory.mention(kind, part, name)
+        execution, limits = Execution.read(self._memory.secrets.out_of_execution(given)), self._memory.limits
+        trace, context = execution.execution_trace, execution.context
+        check_size(context.to_dict(), "the context", limits, steps=len(context.steps))
+        check_size(_content(execution), "the trace", limits, steps=max(len(trace.steps), len(trace.agents)))
+        return execution
 
-    def _skill(self, told: _Told, name: str | None) -> Skill:
+    def _skill(self, execution: Execution) -> Skill:
         """The skill that the trace tells, as if nothing like it were stored."""
-        trace, context, outcome = told.trace, told.context, told.outcome
+        trace, context, outcome = execution.execution_trace, execution.context, execution.outcome
         procedure = extract_procedure(trace)
         if not procedure and not context.task.strip():
             raise InputError(
@@ -165,8 +153,10 @@ class Learner:
         features = self._features(trace, context)
         now = self._memory.now
         skill = Skill(
-            name=_named(name) or skill_name(features, context.task, procedure),
+            **({"id": execution.skill_id} if execution.skill_id else {}),
+            name=execution.skill_name or skill_name(features, context.task, procedure),
             description=skill_description(features, procedure),
+            skill_type=execution.skill_type,
             procedure=procedure,
             preconditions=preconditions(features),
             postconditions=postconditions(features, outcome),
@@ -237,11 +227,16 @@ class Learner:
 
 @dataclass(frozen=True)
 class _Seen:
-    """One execution as it was read: the skill that it would make, its trace, and the skills that were used."""
+    """One execution as it was read, the skill that it would make, and its trace."""
 
+    execution: Execution
     skill: Skill
     observation: Observation
-    used: list[str]
+
+    @property
+    def used(self) -> list[str]:
+        """The skills that were used, each once."""
+        return list(dict.fromkeys(self.execution.derived_from))
 
 
 @dataclass(frozen=True)
@@ -260,42 +255,29 @@ class _StaleViewError(Exception):
 
 def _receipt(learned: Learned) -> LearnReceipt:
     written = learned.skill.version if learned.skill else 0
-    return LearnReceipt(learned.outcome, reason_for(learned.outcome, learned.skill), learned.skill, written)
+    reason = reason_for(learned.outcome, learned.skill)
+    return LearnReceipt(outcome=learned.outcome, reason=reason, version=written, skill=learned.skill)
 
 
-def _parts(execution: object) -> dict[str, Any]:
-    """The parts of one execution as keyword arguments; raises `InputError` if it is none."""
-    if not isinstance(execution, Mapping):
-        raise InputError(
-            f"An execution is an object with {', '.join(_PARTS[:3])}; this is a {type(execution).__name__}."
-        )
-    unknown = [str(key) for key in execution if key not in _PARTS]
-    missing = [key for key in _PARTS[:3] if key not in execution]
-    if unknown or missing:
-        wrong = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"has unknown {', '.join(unknown)}"] * bool(unknown)
-        raise InputError(f"The execution {' and '.join(wrong)}. It may have: {', '.join(_PARTS)}.")
-    return dict(execution)
+def _feedback_receipt(skill_id: str, record: SkillTransferRecord, counted: Counted | None) -> FeedbackReceipt:
+    if counted is None:
+        reason = f"No live skill has the id {skill_id!r}, so nothing was recorded."
+        return FeedbackReceipt(recorded=False, reason=reason)
+    skill, repeated = counted
+    if repeated:
+        reason = f"The feedback {record.feedback_id!r} was recorded on {skill.name!r} before; nothing was written."
+    else:
+        reason = f"The {'success' if record.success else 'failure'} was recorded on {skill.name!r}."
+    return FeedbackReceipt(recorded=True, repeated=repeated, reason=reason, version=skill.version, skill=skill)
 
 
-def _observation(told: _Told, trace_id: str | None) -> Observation:
-    context, outcome = told.context, told.outcome
-    text = json.dumps(told.content, sort_keys=True, allow_nan=False)
-    if trace_id is not None:
-        trace_id = check_identifier(trace_id, "trace id")
+def _content(execution: Execution) -> dict[str, Any]:
+    """Trace, context and outcome as JSON values."""
+    return {name: getattr(execution, name).to_dict() for name in PARTS}
+
+
+def _observation(execution: Execution) -> Observation:
+    context, outcome, trace_id = execution.context, execution.outcome, execution.trace_id
+    text = json.dumps(_content(execution), sort_keys=True, allow_nan=False)
     key = digest("id", trace_id) if trace_id else digest("content", text)
     return Observation(key, trace_id or "", text, context.domain, context.task, outcome.success, outcome.quality)
-
-
-def _named(name: str | None) -> str:
-    if name is None:
-        return ""
-    try:
-        return check_spoken_text(name)
-    except ValueError as error:
-        raise InputError(f"skill_name {error}.") from None
-
-
-def _listed(ids: Sequence[str]) -> Sequence[str]:
-    if isinstance(ids, str) or not isinstance(ids, list | tuple):
-        raise InputError("derived_from must be a list of skill ids.")
-    return ids

@@ -71,6 +71,13 @@ class LiveIndex:
         if self._snapshots:
             self._snapshots.close()
 
+    def forget_snapshot(self) -> bool:
+        """Removes the snapshot that a later process would begin with; whether one is kept at all."""
+        if not self._snapshots:
+            return False
+        self._snapshots.remove()
+        return True
+
     def _begin_with_snapshot(self) -> bool:
         """Shows the snapshot as the index, brought up to date; whether there is one that fits the store."""
         image = self._snapshots.file.read() if self._snapshots else None

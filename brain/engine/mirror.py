@@ -98,7 +98,10 @@ class Mirror:
         if noted == self._source_id():
             return
         if self.store.mirror() != self.location:
-            raise StoreError(f"{self.location} is not the mirror of {self.store.location}.", self.location)
+            raise StoreError(
+                f"{self.location} is not the mirror of {self.store.location}. brain redis link makes it that.",
+                self.location,
+            )
         if noted and not take_over:
             raise StoreError(
                 f"{self.location} is the mirror of another store. Take it off there with brain redis unlink, or here "
@@ -120,7 +123,7 @@ class Mirror:
         except StoreError as error:
             return str(error)
         if noted and noted != self._source_id():
-            return f"{self.location} is the mirror of another store."
+            return f"{self.location} is the mirror of another store. brain redis link --take-over makes it this one's."
         return None
 
     def _source_id(self) -> str:

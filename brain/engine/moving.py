@@ -1,4 +1,4 @@
-"""How do skills move from one place to another, with all that is kept of them? `copy`, between any two stores.
+"""How do skills move from one place to another, with all that is kept of them? `copy`, from a store or a dump file.
 
 Nothing has to be remembered to go on after an interruption: what is there already is left, or written again as it is.
 """
@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from brain.analysis.profile import profile_of_skill
 from brain.engine.embedding import fits
@@ -21,7 +22,7 @@ from brain.model.skill import Skill
 from brain.model.text import parse_time
 from brain.store.base import Store
 from brain.store.location import REDIS_SCHEMES
-from brain.store.values import KeptSkill, new_operation
+from brain.store.values import EmbeddingStamp, KeptSkill, new_operation
 
 if TYPE_CHECKING:
     from brain.store.redis.importing import Import
@@ -30,8 +31,50 @@ MOVED_AT_ONCE = 200
 """Skills, or the edges of as many, that one transaction writes."""
 
 NEWER = "the target has a newer one"
+THERE = "the target has one with this id"
+HAS_EXPIRED = "it has expired"
 NO_END = "one of its ends is not there"
 BAD_ID = "its id is not valid: use 1 to 200 letters, digits and . _ : @ + -"
+
+
+class Existing(StrEnum):
+    """What becomes of a skill in the target that has the id of one that comes, and differs from it."""
+
+    NEWER = "newer"
+    """The newer of the two stays."""
+    REPLACE = "replace"
+    """The one that comes stays."""
+    SKIP = "skip"
+    """The one that is there stays."""
+
+
+def existing_named(value: str | None) -> Existing | None:
+    """What a caller wants to become of skills that are there; None if nobody said. Raises `InputError`."""
+    try:
+        return None if value is None else Existing(value)
+    except ValueError:
+        raise InputError(f"existing must be one of {', '.join(Existing)}, or None, not {value!r}.") from None
+
+
+class Source(Protocol):
+    """What skills can be copied from: every `Store`, and a dump file."""
+
+    @property
+    def location(self) -> str:
+        """What to call it in a message."""
+
+    @property
+    def namespace(self) -> str:
+        """Which of its memories this is."""
+
+    def embedding_stamp(self) -> EmbeddingStamp | None:
+        """Which vectors it holds."""
+
+    def export(self, size: int) -> Iterator[list[KeptSkill]]:
+        """See `Store.export`."""
+
+    def export_edges(self, size: int) -> Iterator[list[Edge]]:
+        """See `Store.export_edges`."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +100,15 @@ class Moved:
 
 
 def copy(
-    source: Store,
+    source: Source,
     target: Store,
     *,
     vectors: bool = True,
+    existing: Existing = Existing.NEWER,
     progress: Callable[[int], Any] = lambda _: None,
     tell: Callable[[Skipped], Any] = lambda _: None,
 ) -> Moved:
-    """Writes all live skills of `source` into `target`, in place of those with the same id that are not newer there.
+    """Writes all live skills of `source` into `target`; `existing` says what becomes of those with the same id.
 
     Vectors, transfer history, edges, versions, expiry and traces go along, and the embedding stamp. `progress` is told
     how many skills were looked at, `tell` what was skipped. Raises `InputError` if both are one place, `EmbeddingError`
@@ -75,7 +119,7 @@ def copy(
         raise InputError(f"{source.location} cannot be copied onto itself. Name another place, or another namespace.")
     if vectors:
         _stamp(source, target)
-    moved, move = Moved(), _Move(source, target, vectors, tell)
+    moved, move = Moved(), _Move(source, target, vectors, existing, tell)
     for page in move.skills(moved):
         progress(page)
     for edges in move.edges(moved):
@@ -83,7 +127,47 @@ def copy(
     return moved
 
 
-def _stamp(source: Store, target: Store) -> None:
+def kept_in(source: Source, tell: Callable[[Skipped], Any]) -> Iterator[Sequence[KeptSkill]]:
+    """All live skills of `source`, a page at a time; `tell` is told of what cannot be taken along."""
+    found = _importing(source)
+    return found.skills(MOVED_AT_ONCE, partial(_tell_of, tell, "skill")) if found else source.export(MOVED_AT_ONCE)
+
+
+def edges_in(source: Source, tell: Callable[[Skipped], Any]) -> Iterator[Sequence[Edge]]:
+    """All edges of `source`, those of a page of skills at a time; `tell` is told of what cannot be taken along."""
+    found = _importing(source)
+    return found.edges(MOVED_AT_ONCE, partial(_tell_of, tell, "edge")) if found else source.export_edges(MOVED_AT_ONCE)
+
+
+def has_good_id(skill: Skill) -> bool:
+    """Whether the skill's id is one that a caller could have chosen. Old data in a Redis has others."""
+    try:
+        check_identifier(skill.id, "skill id")
+    except InputError:
+        return False
+    return True
+
+
+def differs(there: Skill, coming: Skill) -> bool:
+    """Whether two skills with one id differ in anything but the namespace that they are in."""
+    return there.to_dict() | {"namespace": ""} != coming.to_dict() | {"namespace": ""}
+
+
+def _importing(source: Source) -> Import | None:
+    """How a Redis is read, in which others may have left what no store would write; None for any other source."""
+    if source.location.partition("://")[0] not in REDIS_SCHEMES:
+        return None  # its library need not be there
+    from brain.store.redis.importing import Import
+    from brain.store.redis.store import RedisStore
+
+    return Import(source) if isinstance(source, RedisStore) else None
+
+
+def _tell_of(tell: Callable[[Skipped], Any], kind: str, subject: str, reason: str, detail: str) -> None:
+    tell(Skipped(kind, subject, reason, detail))
+
+
+def _stamp(source: Source, target: Store) -> None:
     """Notes in the target which vectors it is going to hold."""
     coming = source.embedding_stamp()
     if coming is None:
@@ -91,22 +175,26 @@ def _stamp(source: Store, target: Store) -> None:
     there = target.embedding_stamp() or target.set_embedding_stamp(coming, None, operation=new_operation())
     if not fits(there, coming):
         raise EmbeddingError(
-            f"{target.location} holds vectors of {there.model}, {source.location} of {coming.model}. Copy without "
-            "vectors (--without-vectors), and embed everything anew with brain reembed."
+            f"{target.location} holds vectors of {there.model}, {source.location} of {coming.model}. Leave the "
+            "vectors behind (--without-vectors), and embed everything anew with brain reembed."
         )
 
 
 class _Move:
     """One copy on its way."""
 
-    def __init__(self, source: Store, target: Store, vectors: bool, tell: Callable[[Skipped], Any]) -> None:
-        self._source, self._target, self._vectors, self._told = source, target, vectors, tell
+    def __init__(
+        self, source: Source, target: Store, vectors: bool, existing: Existing, tell: Callable[[Skipped], Any]
+    ) -> None:
+        self._source, self._target, self._vectors, self._existing = source, target, vectors, existing
+        self._told = tell
         self._moved = Moved()
+        self._left: set[str] = set()
 
     def skills(self, moved: Moved) -> Iterator[int]:
         """Writes the skills; how many were looked at in each step."""
         self._moved = moved
-        for page in self._kept():
+        for page in kept_in(self._source, self._tell):
             there = {skill.id: skill for skill in self._target.get_many([kept.skill.id for kept in page])}
             wanted = [kept for kept in page if self._is_wanted(kept, there.get(kept.skill.id))]
             if wanted:
@@ -115,48 +203,39 @@ class _Move:
             yield len(page)
 
     def edges(self, moved: Moved) -> Iterator[int]:
-        """Writes the edges; how many in each step."""
+        """Writes the edges; how many in each step. Those between two skills that stayed as they were stay too."""
         self._moved = moved
-        for page in self._edges():
-            if page:
-                left = self._target.restore_edges(page, operation=new_operation())
+        for page in edges_in(self._source, self._tell):
+            wanted = [edge for edge in page if not {edge.source, edge.target} <= self._left]
+            if wanted:
+                left = self._target.restore_edges(wanted, operation=new_operation())
                 for edge in left:
-                    self._tell("edge", f"{edge.source} {edge.relation} {edge.target}", NO_END)
-                yield len(page) - len(left)
-
-    def _kept(self) -> Iterator[Sequence[KeptSkill]]:
-        if self._source.location.partition("://")[0] not in REDIS_SCHEMES:
-            return self._source.export(MOVED_AT_ONCE)
-        return self._importing().skills(MOVED_AT_ONCE, partial(self._tell, "skill"))
-
-    def _edges(self) -> Iterator[Sequence[Edge]]:
-        if self._source.location.partition("://")[0] not in REDIS_SCHEMES:
-            return self._source.export_edges(MOVED_AT_ONCE)
-        return self._importing().edges(MOVED_AT_ONCE, partial(self._tell, "edge"))
-
-    def _importing(self) -> Import:
-        from brain.store.redis.importing import Import
-        from brain.store.redis.store import RedisStore
-
-        assert isinstance(self._source, RedisStore)
-        return Import(self._source)
+                    self._tell(Skipped("edge", f"{edge.source} {edge.relation} {edge.target}", NO_END))
+                yield len(wanted) - len(left)
 
     def _is_wanted(self, kept: KeptSkill, there: Skill | None) -> bool:
         """Whether the skill is to be written; says why, if not."""
-        try:
-            check_identifier(kept.skill.id, "skill id")
-        except InputError:
-            self._tell("skill", kept.skill.id, BAD_ID)
+        reason = self._reason_against(kept.skill, there)
+        if reason:
+            self._tell(Skipped("skill", kept.skill.id, reason))
             return False
-        if there is None:
+        if there is None or _state(there) != _state(kept.skill) or kept.traces or (self._vectors and kept.vector):
             return True
-        if _age(there) > _age(kept.skill):
-            self._tell("skill", kept.skill.id, NEWER)
-            return False
-        if _state(there) == _state(kept.skill) and not kept.traces and not (self._vectors and kept.vector):
-            self._moved.unchanged += 1
-            return False
-        return True
+        self._moved.unchanged += 1
+        return False
+
+    def _reason_against(self, coming: Skill, there: Skill | None) -> str:
+        """Why a skill is not taken along; empty if it is."""
+        if not has_good_id(coming):
+            return BAD_ID
+        if coming.has_expired(self._target.clock()):
+            return HAS_EXPIRED
+        if there is None or self._existing is Existing.REPLACE:
+            return ""
+        if self._existing is Existing.SKIP:
+            self._left.add(coming.id)
+            return THERE if differs(there, coming) else ""
+        return NEWER if _age(there) > _age(coming) else ""
 
     def _ready(self, kept: KeptSkill) -> KeptSkill:
         """The skill as it is written: analysed, so that the first recall need not."""
@@ -166,9 +245,9 @@ class _Move:
         profile = profile_of_skill(kept.skill)
         return replace(kept, vector=vector, profile=profile.to_text(), terms=profile.to_bytes())
 
-    def _tell(self, kind: str, subject: str, reason: str, detail: str = "") -> None:
-        self._moved.skipped[kind, reason] += 1
-        self._told(Skipped(kind, subject, reason, detail))
+    def _tell(self, skipped: Skipped) -> None:
+        self._moved.skipped[skipped.kind, skipped.reason] += 1
+        self._told(skipped)
 
 
 def _age(skill: Skill) -> tuple[datetime, int]:

@@ -16,6 +16,7 @@ import os
 import secrets
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,8 @@ LEAST_ROWS = 1_000
 """Skills from which a snapshot is worth its file: fewer are read in less time."""
 LEAST_CHANGES, CHANGED_SHARE = 1_000, 0.05
 """Changed skills, and their share of all, from which a snapshot is written anew."""
+ABANDONED_SECONDS = 600.0
+"""For how long nothing must have been written to a file aside before it is taken for abandoned."""
 _MAGIC = b"BRAINIX1"
 _HEAD = struct.Struct("<8sQ32s")
 _ALIGN = 64
@@ -45,8 +48,9 @@ class SnapshotFile:
     """The snapshot of one namespace at one location, for vectors of one model."""
 
     def __init__(self, folder: Path, location: str, namespace: str, embedding: str) -> None:
-        self._kind = [FORMAT, ANALYSIS_VERSION, location, namespace, embedding]
-        self.path = folder / "index" / f"{digest(location, namespace, embedding)}.brain"
+        place = _absolute(location)
+        self._kind = [FORMAT, ANALYSIS_VERSION, place, namespace, embedding]
+        self.path = folder / "index" / f"{digest(place, namespace, embedding)}.brain"
 
     def read(self) -> Image | None:
         """The snapshot, its arrays mapped read-only; None if there is none that fits."""
@@ -59,6 +63,7 @@ class SnapshotFile:
     def write(self, image: Image) -> None:
         """Puts `image` in place. Raises `OSError`."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._remove_abandoned()
         aside = self.path.with_suffix(f".{secrets.token_hex(6)}")
         try:
             with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -67,6 +72,13 @@ class SnapshotFile:
         finally:
             with contextlib.suppress(OSError):
                 aside.unlink()
+
+    def _remove_abandoned(self) -> None:
+        """Removes what a killed process left aside: a living one writes all the time."""
+        for other in self.path.parent.glob("*"):
+            with contextlib.suppress(OSError):
+                if other.suffix != self.path.suffix and other.stat().st_mtime < time.time() - ABANDONED_SECONDS:
+                    other.unlink()
 
     def _write(self, file: Any, image: Image) -> None:
         listed, offset = [], 0
@@ -147,6 +159,11 @@ class Snapshots:
         if self._thread is not None:
             self._thread.join()
 
+    def remove(self) -> None:
+        """Removes the snapshot, after the one that is being written."""
+        self.close()
+        self.file.path.unlink(missing_ok=True)
+
     def _write(self, image: Image) -> None:
         mark = secrets.token_urlsafe(9)
         try:
@@ -154,6 +171,12 @@ class Snapshots:
             self.file.write(replace(image, notes={**image.notes, "mark": mark}))
         except (OSError, StoreError) as error:
             log.warning("The recall index could not be kept at %s: %s", self.file.path, error)
+
+
+def _absolute(location: str) -> str:
+    """A location that names the same place from every folder."""
+    scheme, _, path = location.partition(":///")
+    return f"{scheme}:///{Path(path).resolve()}" if scheme == "sqlite" and path else location
 
 
 def _sum(parts: list[NDArray[Any]]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from brain.analysis.terms import Terms
 from brain.engine.shapes import Shapes
 from brain.engine.vectors import Vectors
 from brain.model.policy import CONFIDENCE_WEIGHT, TRANSFER_WEIGHT, Policy
+from brain.model.skill import ANTI_PATTERN
 from brain.store.values import RecallEntry
 
 Mask = NDArray[np.bool_]
@@ -152,6 +153,13 @@ class SkillTable:
         """Which rows have this skill type."""
         number = self.types.index(skill_type) if skill_type in self.types else -1
         return np.asarray(self.column("type") == number, bool)
+
+    def of_types(self, skill_types: Collection[str] | None) -> Mask:
+        """Which rows have one of these types; without any, those that are advice."""
+        if skill_types is None:
+            return ~self.of_type(ANTI_PATTERN)
+        wanted = [number for number, name in enumerate(self.types) if name in skill_types]
+        return np.asarray(np.isin(self.column("type"), wanted), bool)
 
     def with_fingerprint(self, fingerprint: str) -> Mask:
         """Which rows were learned in a context with this fingerprint."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from brain.model.formulas import DEFAULT_QUALITY
+from brain.model.inputs import Execution
 from brain.model.receipts import LearnOutcome, LearnReceipt
 
 log = logging.getLogger(__name__)
 
 _TOLD = (LearnOutcome.CREATED, LearnOutcome.REINFORCED)
-
-Each = Callable[[int, LearnReceipt], Any]
 
 
 class LearningLog:
@@ -22,36 +20,15 @@ class LearningLog:
     def __init__(self, log: Callable[..., Any]) -> None:
         self._log = log
 
-    def tell(self, receipt: LearnReceipt, context: Mapping[str, Any], outcome: Mapping[str, Any]) -> None:
-        """Tells of what came of one execution, whose `context` and `outcome` were found valid."""
+    def tell(self, receipt: LearnReceipt, execution: Execution) -> None:
+        """Tells of what came of one execution."""
         from brain.store.redis import learned_event
 
         if receipt.outcome not in _TOLD or receipt.skill is None:
             return
-        domain, task = context.get("domain", ""), context.get("task", "")
-        event = learned_event(receipt.skill, domain, task, True, outcome.get("quality", DEFAULT_QUALITY))
+        context, quality = execution.context, execution.outcome.quality
+        event = learned_event(receipt.skill, context.domain, context.task, True, quality)
         try:
             self._log(**event)
         except Exception as error:  # whatever the caller's object raises: the skill is learned
             log.warning("The memory's log could not be told of skill %r: %s", receipt.skill.id, error)
-
-    def following(
-        self, executions: Iterable[Mapping[str, Any]], each: Each | None
-    ) -> tuple[Iterator[Mapping[str, Any]], Each]:
-        """The arguments of `learn_many`, so that it tells of each. Executions are remembered until theirs is told."""
-        waiting: dict[int, Mapping[str, Any]] = {}
-
-        def remembered() -> Iterator[Mapping[str, Any]]:
-            for place, execution in enumerate(executions):
-                waiting[place] = execution
-                yield execution
-
-        def told(place: int, receipt: LearnReceipt) -> None:
-            execution = waiting[place]
-            for earlier in [known for known in waiting if known <= place]:
-                del waiting[earlier]
-            self.tell(receipt, execution["context"], execution["outcome"])
-            if each:
-                each(place, receipt)
-
-        return remembered(), told

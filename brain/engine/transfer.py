@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -14,11 +14,12 @@ from brain.engine.index import Scored
 from brain.engine.memory import SkillMemory, check_identifier
 from brain.engine.reasons import Standing, Task, account
 from brain.engine.scoring import Query
+from brain.engine.telemetry import RECALL
 from brain.errors import InputError, SkillNotFoundError
 from brain.model.candidate import RecallVerdict, TransferCandidate
 from brain.model.context import ContextFeatures
-from brain.model.inputs import Context, check_recallable
-from brain.model.skill import Skill
+from brain.model.inputs import Context, ContextLike, check_recallable
+from brain.model.skill import ANTI_PATTERN, Skill
 
 _ATTEMPTS = 20  # each repeats only if skills changed between two looks at the store
 _ROUNDING = 1e-9
@@ -26,12 +27,17 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class _Request:
-    """A task as it was analysed once: what to look for, and the least combined score."""
+    """A task as it was analysed once: what to look for, the least combined score, the types (None: all advice)."""
 
     context: Context
     features: ContextFeatures
     query: Query
     min_score: float
+    skill_types: frozenset[str] | None
+
+    def is_of_type(self, skill: Skill) -> bool:
+        """Whether the skill is of a type that is asked for."""
+        return skill.skill_type != ANTI_PATTERN if self.skill_types is None else skill.skill_type in self.skill_types
 
 
 class SkillTransferEngine:
@@ -41,26 +47,40 @@ class SkillTransferEngine:
         self._memory = memory
 
     def find_transferable_skills(
-        self, target_context: dict[str, Any], top_k: int = DEFAULT_TOP_K, min_score: float = DEFAULT_MIN_SCORE
+        self,
+        target_context: ContextLike,
+        top_k: int = DEFAULT_TOP_K,
+        min_score: float = DEFAULT_MIN_SCORE,
+        *,
+        skill_types: Collection[str] | None = None,
     ) -> list[TransferCandidate]:
         """The `top_k` best skills for a task with a combined score of at least `min_score`, best first.
 
-        `target_context` has a `task`, optionally a `domain` and planned `steps`. Raises `InputError` if it has
-        neither task nor steps, or a number is out of range.
+        `target_context` has a `task`, optionally a `domain` and planned `steps`. `skill_types` are those that are
+        looked among, by default all but "anti_pattern". Raises `InputError` if there is neither task nor steps, or a
+        number is out of range.
         """
-        request = self._request(target_context, top_k, min_score)
-        found = self._best(request.query, top_k, min_score)
-        return self._candidates(found, request, count(1), found[0][0] if found else None)
+        with self._memory.telemetry.operation(RECALL, target_context) as tell:
+            request = self._request(target_context, top_k, min_score, skill_types)
+            best = self._best(request, top_k)
+            found = self._candidates(best, request, count(1), best[0][0] if best else None)
+            tell(found)
+        return found
 
     def score_skill(
-        self, skill_id: str, target_context: dict[str, Any], min_score: float = DEFAULT_MIN_SCORE
+        self,
+        skill_id: str,
+        target_context: ContextLike,
+        min_score: float = DEFAULT_MIN_SCORE,
+        *,
+        skill_types: Collection[str] | None = None,
     ) -> TransferCandidate:
-        """One skill scored against a task, however low. `min_score` decides which skills it is ranked among.
+        """One skill scored against a task, however low. `min_score` and `skill_types` decide what it is ranked among.
 
         Raises `SkillNotFoundError`, `InputError`.
         """
         check_identifier(skill_id, "skill id")
-        request = self._request(target_context, 1, min_score)
+        request = self._request(target_context, 1, min_score, skill_types)
         index = self._memory.index
         self._memory.live.refresh()
         seen = index.version
@@ -69,7 +89,7 @@ class SkillTransferEngine:
         scored = index.score(request.query, self._memory.now, skill_id)
         if not skills or scored is None:
             raise SkillNotFoundError(skill_id, self._memory.store.namespace)
-        eligible = self._is_eligible(scored, min_score)
+        eligible = self._is_eligible(scored, min_score) and request.is_of_type(skills[0])
         ahead = self._ahead_of(scored, request) if eligible else self._eligible(request, 1, min_score)
         first = next(iter(ahead), scored if eligible else None)
         rank = len(ahead) + 1 if eligible else None
@@ -78,44 +98,49 @@ class SkillTransferEngine:
     def why(
         self,
         skill_id: str,
-        target_context: dict[str, Any],
+        target_context: ContextLike,
         top_k: int = DEFAULT_TOP_K,
         min_score: float = DEFAULT_MIN_SCORE,
+        *,
+        skill_types: Collection[str] | None = None,
     ) -> RecallVerdict:
         """Why `find_transferable_skills` returns one skill, or does not. Raises `SkillNotFoundError`, `InputError`."""
         _check_numbers(top_k, min_score)
-        candidate = self.score_skill(skill_id, target_context, min_score)
+        candidate = self.score_skill(skill_id, target_context, min_score, skill_types=skill_types)
         rank = candidate.evidence["rank"]
         if rank is not None and rank <= top_k:
             reason = f"{candidate.skill.name!r} is returned, at place {rank} of the {top_k} that are returned at most."
             return RecallVerdict(returned=True, reason=reason, candidate=candidate)
+        request = self._request(target_context, top_k, min_score, skill_types)
         if rank is None:
-            reason = _shortfall(candidate, min_score, self._memory.policy.floor)
+            reason = _shortfall(candidate, request, self._memory.policy.floor)
             return RecallVerdict(returned=False, reason=reason, candidate=candidate)
-        request = self._request(target_context, top_k, min_score)
         better = [
             {"id": skill.id, "name": skill.name, "combined": scored.combined}
-            for scored, skill in self._best(request.query, top_k, min_score)
+            for scored, skill in self._best(request, top_k)
         ]
         return RecallVerdict(
             returned=False, reason=_outranked(candidate, rank, better), outranked_by=better, candidate=candidate
         )
 
-    def _request(self, target_context: dict[str, Any], top_k: int, min_score: float) -> _Request:
+    def _request(
+        self, target_context: ContextLike, top_k: int, min_score: float, skill_types: Collection[str] | None = None
+    ) -> _Request:
         context = self._memory.context(target_context)
         check_recallable(context)
         _check_numbers(top_k, min_score)
         features = self._memory.analyzer.analyze(context, ask_model=False)
-        return _Request(context, features, self._memory.query(context, features), min_score)
+        query = self._memory.query(context, features)
+        return _Request(context, features, query, min_score, _checked_types(skill_types))
 
-    def _best(self, query: Query, top_k: int, min_score: float) -> list[tuple[Scored, Skill]]:
+    def _best(self, request: _Request, top_k: int) -> list[tuple[Scored, Skill]]:
         """Scores by the view at hand and fetches the winners together with what changed; repeats if that matters."""
         memory = self._memory
         memory.live.refresh()
         found: list[tuple[Scored, Skill]] = []
         wanted: int | None = None  # what was committed when the call began must be seen; what comes later need not
         for _ in range(_ATTEMPTS):
-            best = memory.index.best(query, memory.now, top_k, min_score)
+            best = self._eligible(request, top_k, request.min_score)
             seen = memory.index.version
             skills, changes = memory.store.fetch([scored.skill_id for scored in best], seen)
             by_id = {skill.id: skill for skill in skills}
@@ -134,7 +159,7 @@ class SkillTransferEngine:
 
     def _eligible(self, request: _Request, top_k: int, min_score: float) -> list[Scored]:
         """The best skills that recall may return, by the view at hand."""
-        return self._memory.index.best(request.query, self._memory.now, top_k, min_score)
+        return self._memory.index.best(request.query, self._memory.now, top_k, min_score, request.skill_types)
 
     def _ahead_of(self, scored: Scored, request: _Request) -> list[Scored]:
         """The skills that recall would return before one that it may return."""
@@ -168,10 +193,13 @@ class SkillTransferEngine:
         ]
 
 
-def _shortfall(candidate: TransferCandidate, min_score: float, floor: float) -> str:
+def _shortfall(candidate: TransferCandidate, request: _Request, floor: float) -> str:
     """Why a skill that is not eligible is not returned."""
-    found = candidate.evidence
+    found, min_score, skill_type = candidate.evidence, request.min_score, candidate.skill.skill_type
     faults = []
+    if not request.is_of_type(candidate.skill):
+        asked = "is returned only when it is asked for" if request.skill_types is None else "was not asked for"
+        faults.append(f"its type {skill_type!r} {asked}")
     if found["margin_to_min_score"] < 0:
         below = _number(-found["margin_to_min_score"])
         faults.append(f"its combined score of {candidate.combined_score:.3f} is {below} below min_score {min_score:g}")
@@ -186,6 +214,16 @@ def _outranked(candidate: TransferCandidate, rank: int, better: list[dict[str, A
     which = "this skill fits" if len(better) == 1 else f"these {len(better)} skills fit"
     own = f"with a combined score of {candidate.combined_score:.3f} it has place {rank}"
     return f"{candidate.skill.name!r} is not returned, because {own} and {which} better: {names}."
+
+
+def _checked_types(skill_types: Collection[str] | None) -> frozenset[str] | None:
+    if skill_types is None:
+        return None
+    if isinstance(skill_types, str) or not isinstance(skill_types, Collection) or not skill_types:
+        raise InputError(f'skill_types must be a list of types, such as ["procedural"], not {skill_types!r}.')
+    if not all(isinstance(name, str) for name in skill_types):
+        raise InputError(f"skill_types must be texts, not {skill_types!r}.")
+    return frozenset(skill_types)
 
 
 def _number(value: float) -> str:

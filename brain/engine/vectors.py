@@ -71,7 +71,7 @@ class Vectors:
     def cosines(self, query: Matrix, rows: NDArray[np.int64]) -> Scores:
         """Cosine of a unit vector with each of some rows'; 0 where a row has none."""
         exact = query.astype(np.float64)
-        parts = [self._rows(rows[start : start + _BLOCK]) for start in range(0, len(rows), _BLOCK)]
+        parts = [self.of(rows[start : start + _BLOCK]) for start in range(0, len(rows), _BLOCK)]
         found = [part.astype(np.float64) @ exact for part in parts]
         return np.round(np.concatenate([np.zeros(0), *found]), DIGITS)
 
@@ -96,7 +96,7 @@ class Vectors:
         count = min(_MOST_PIVOTS, int(np.sqrt(len(self)) * 0.8))
         random = np.random.default_rng(0)
         held = np.flatnonzero(self.has.values)
-        sample = self._rows(random.choice(held, min(len(held), _SAMPLES_PER_PIVOT * count), replace=False))
+        sample = self.of(random.choice(held, min(len(held), _SAMPLES_PER_PIVOT * count), replace=False))
         pivots = sample[:count].copy()
         for _ in range(_ROUNDS):
             nearest = np.argmax(sample @ pivots.T, axis=1)
@@ -107,12 +107,12 @@ class Vectors:
         self.pivots, self.nearest, self.nearness = pivots, Column(np.int16), Column(np.float32)
         self._made_for = len(self)
         for start in range(0, len(self), _BLOCK):
-            self._assign(self._rows(np.arange(start, min(start + _BLOCK, len(self)))))
+            self._assign(self.of(np.arange(start, min(start + _BLOCK, len(self)))))
 
     def compacted(self, alive: NDArray[np.bool_]) -> Vectors:
         """The rows that are alive, numbered anew."""
         rows = np.flatnonzero(alive)
-        kept = Vectors(self.width, self._rows(rows), self.has.values[rows])
+        kept = Vectors(self.width, self.of(rows), self.has.values[rows])
         if self.pivots is not None:
             kept.pivots, kept._made_for = self.pivots, self._made_for
             kept.nearest = Column(np.int16, values=self.nearest.values[rows])
@@ -126,7 +126,7 @@ class Vectors:
         self.nearest.extend(nearest)
         self.nearness.extend(np.clip(products[np.arange(len(nearest)), nearest], -1.0, 1.0))
 
-    def _rows(self, rows: NDArray[np.int64]) -> Matrix:
+    def of(self, rows: NDArray[np.int64]) -> Matrix:
         fixed, here = len(self._fixed), rows < len(self._fixed)
         if here.all():
             return self._fixed[rows]

@@ -22,10 +22,8 @@ Values = NDArray[Any]
 
 def differences(one: RecallIndex, other: RecallIndex, now: datetime) -> list[tuple[str, str]]:
     """Ids of the skills that are not in both views alike, with what differs. What has expired is in neither."""
-    for index in (one, other):
-        index._expire(now)
-    with one._lock, other._lock:
-        return list(_of_tables(one._table, other._table))
+    with one.shown(now) as mine, other.shown(now) as theirs:
+        return list(_of_tables(mine, theirs))
 
 
 def _of_tables(one: SkillTable, other: SkillTable) -> Iterator[tuple[str, str]]:
@@ -43,7 +41,7 @@ def _of_tables(one: SkillTable, other: SkillTable) -> Iterator[tuple[str, str]]:
 def _values(table: SkillTable, rows: Rows) -> dict[str, Values]:
     """What a view says of some rows. How rare its words are tells whether the documents are counted alike."""
     corpus = table.corpus
-    vectors = table.vectors._rows(rows) if table.vectors is not None else np.zeros((len(rows), 0), np.float32)
+    vectors = table.vectors.of(rows) if table.vectors is not None else np.zeros((len(rows), 0), np.float32)
     return {
         **{name: table.column(name)[rows] for name in ("expires", "confidence", "transfers", "successes")},
         **{name: table.column(name)[rows] for name in ("context", "fingerprint")},

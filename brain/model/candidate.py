@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Self
 
 from pydantic import Field, PrivateAttr, computed_field
@@ -39,23 +38,25 @@ class TransferCandidate(Record):
     confidence_score: Unit = 0.0
     combined_score: Unit = 0.0
     _told: Callable[[], Account] = PrivateAttr(default=Account)
+    _made: Account | None = PrivateAttr(default=None)
 
     def model_post_init(self, context: Any, /) -> None:
         """Takes an account that was given in words, as `to_dict` writes it."""
         extra = self.__pydantic_extra__ or {}
         given = {name: extra.pop(name) for name in ("adaptations", "reasoning", "evidence") if name in extra}
         if given:
-            account = Account(**given)
-            self._told = lambda: account
+            self._made = Account(**given)
 
     def explained_by(self, told: Callable[[], Account]) -> Self:
         """The candidate, with what makes its account when it is first looked at."""
-        self._told = told
+        self._told, self._made = told, None
         return self
 
-    @cached_property
+    @property
     def _account(self) -> Account:
-        return self._told()
+        if self._made is None:
+            self._made = self._told()
+        return self._made
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ class Policy:
     `duplicates`: "procedure" merges texts that tell the same procedure; "guide" whatever has like features.
     `transfer`: "rate" is the guide's; "smoothed" adds one success and one failure to the counts.
     `ttl`: whether learned skills expire.
+    Raises `InputError` for a value of another type or outside its range.
     """
 
     features: Literal["inflected", "guide"] = "inflected"
@@ -51,12 +52,9 @@ class Policy:
     def __post_init__(self) -> None:
         for name, kind in get_type_hints(type(self)).items():
             value = getattr(self, name)
-            if get_origin(kind) is Literal and value not in get_args(kind):
-                raise InputError(f"Policy.{name} must be one of {', '.join(get_args(kind))}, not {value!r}.")
-        if not 0.0 <= self.floor <= 1.0:
-            raise InputError(f"Policy.floor must be a number from 0 to 1, not {self.floor!r}.")
-        if self.least_names < 0:
-            raise InputError(f"Policy.least_names must be at least 0, not {self.least_names!r}.")
+            wanted, fits = _wanted(kind, value)
+            if not fits:
+                raise InputError(f"Policy.{name} must be {wanted}, not {value!r}.")
 
     @classmethod
     def guide(cls) -> Policy:
@@ -80,6 +78,18 @@ class Policy:
         if self.transfer == "smoothed":
             return (successes + 1.0) / (counts + 2.0)
         return np.where(counts > 0, successes / np.maximum(counts, 1), NO_HISTORY)
+
+
+def _wanted(kind: Any, value: object) -> tuple[str, bool]:
+    """What a switch of this kind takes, in words, and whether `value` is that."""
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(get_args(kind))}", isinstance(value, str) and value in get_args(kind)
+    if kind is bool:
+        return "True or False", isinstance(value, bool)
+    if kind is int:
+        return "a whole number of at least 0", isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return "a number from 0 to 1", is_number and 0.0 <= value <= 1.0  # type: ignore[operator]  # it is a number
 
 
 Number = TypeVar("Number", float, NDArray[np.float64])

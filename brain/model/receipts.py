@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated
 
+from pydantic import ConfigDict, Field
+
+from brain.model.record import Record
 from brain.model.skill import Skill
+from brain.model.text import Count, NameInJson, Text
 
 
 class LearnOutcome(StrEnum):
@@ -18,40 +22,48 @@ class LearnOutcome(StrEnum):
     ALREADY_SEEN = "already_seen"
 
 
-@dataclass(frozen=True)
-class LearnReceipt:
+class LearnReceipt(Record):
     """What `observe` did with a trace. `skill` and `version` are as stored afterwards; None and 0 when ignored."""
 
-    outcome: LearnOutcome
-    reason: str
+    model_config = ConfigDict(frozen=True)
+
+    outcome: Annotated[LearnOutcome, NameInJson]
+    reason: Text
+    version: Count = 0
     skill: Skill | None = None
-    version: int = 0
 
 
-@dataclass(frozen=True)
-class FeedbackReceipt:
-    """Whether feedback was counted, and the skill as stored afterwards."""
+class FeedbackReceipt(Record):
+    """Whether feedback stands on the skill, and the skill as stored afterwards (None and version 0 if there is none).
+
+    `repeated`: it stood there before, by its `feedback_id`, so that this call changed nothing.
+    """
+
+    model_config = ConfigDict(frozen=True)
 
     recorded: bool
-    reason: str
+    repeated: bool = False
+    reason: Text
+    version: Count = 0
     skill: Skill | None = None
-    version: int = 0
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(Record):
     """An execution that `learn_many` could not use: its place among them, counted from 0, and why."""
 
-    place: int
-    reason: str
+    model_config = ConfigDict(frozen=True)
+
+    place: Count
+    reason: Text
 
 
-@dataclass
-class LearnReport:
+class LearnReport(Record):
     """What `learn_many` did: how many executions came to each outcome, and which were refused."""
 
-    outcomes: dict[LearnOutcome, int] = field(default_factory=lambda: dict.fromkeys(LearnOutcome, 0))
-    refused: list[Refusal] = field(default_factory=list)
+    outcomes: dict[Annotated[LearnOutcome, NameInJson], int] = Field(
+        default_factory=lambda: dict.fromkeys(LearnOutcome, 0)
+    )
+    refused: list[Refusal] = Field(default_factory=list)
 
     @property
     def learned(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -38,11 +39,18 @@ class Record(BaseModel):
 
 
 def validated(kind: type[RecordType], data: Any, name: str = "") -> RecordType:
-    """`data` as a `kind`; raises `InputError` that names field and fault of everything that does not fit."""
-    if not isinstance(data, dict):
-        raise InputError(f"{name or kind.__name__} must be an object (a dict), not {type(data).__name__}.")
+    """`data`, a mapping or a record of that `kind`, as a `kind` that was checked now.
+
+    Raises `InputError` that names field and fault of everything that does not fit.
+    """
+    if isinstance(data, kind):  # its lists and objects may have been changed in place
+        data = data.model_dump(warnings=False)
+    if not isinstance(data, Mapping):
+        raise InputError(
+            f"{name or kind.__name__} must be an object (a dict or {kind.__name__}), not {type(data).__name__}."
+        )
     try:
-        return kind.model_validate(data)
+        return kind.model_validate(dict(data))
     except ValidationError as error:
         faults = "; ".join(_fault(e) for e in error.errors(include_url=False, include_context=False)[:5])
         raise InputError(f"{name or kind.__name__} is not valid: {faults}.") from error

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from brain.model.record import Record
-from brain.model.text import JsonObject, SpokenText
+from brain.model.text import JsonObject, NameInJson, SpokenText
 
 
 class Relation(StrEnum):
@@ -30,6 +30,6 @@ class Edge(Record):
 
     source: SpokenText
     target: SpokenText
-    relation: Relation
+    relation: Annotated[Relation, NameInJson]
     direction: Literal["out", "in"] = "out"
     metadata: JsonObject = Field(default_factory=dict)

@@ -17,7 +17,9 @@ TRANSFER_HISTORY_LENGTH = 100
 """Records of a transfer history that are kept; the counts cover all of them."""
 
 PROCEDURAL = "procedural"
-"""The skill type that this package learns. Other types are kept as they are."""
+"""The skill type that is learned unless another one is named."""
+ANTI_PATTERN = "anti_pattern"
+"""The type of what is not to be done. It is no advice, so recall returns it only when it is asked for."""
 
 
 def utc_now() -> datetime:
@@ -55,13 +57,22 @@ class SkillCondition(Record):
 
 
 class SkillTransferRecord(Record):
-    """One application of a skill. `confidence` is the skill's before that application, 0..1."""
+    """One application of a skill. `confidence` is the skill's before that application, 0..1.
+
+    It may carry a `feedback_id`, by which the same feedback is known when it is given again.
+    """
 
     target_context: JsonObject
     success: bool = Field(strict=True)
     confidence: Unit = 0.0
     adaptations: JsonObject = Field(default_factory=dict)
     timestamp: Time = Field(default_factory=utc_now)
+
+    @property
+    def feedback_id(self) -> str:
+        """The caller's id of this feedback; empty without one. An unknown field to OrKa, so it is no field of ours."""
+        found = (self.model_extra or {}).get("feedback_id")
+        return found if isinstance(found, str) else ""
 
 
 class Skill(Record):

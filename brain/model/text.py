@@ -13,9 +13,10 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PlainSerializer, StringConstraints, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}")
 _MAX_INTEGER_BITS = 13_000  # Python's own limit for reading an integer back from text is 4 300 digits
 _MAX_NESTING = 200  # records refuse what would exhaust the JSON reader; `Limits.nesting` is the tighter cap
 
@@ -36,6 +37,16 @@ def check_spoken_text(value: Any) -> str:
     if not text.strip():
         raise ValueError("must not be empty")
     return text
+
+
+def check_id(value: Any, what: str = "id") -> str:
+    """`value` if it may be an id that a caller chooses; raises `ValueError` that says what may."""
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        raise ValueError(
+            f"{str(value)[:60]!r} is not a valid {what}: use 1 to 200 letters, digits and . _ : @ + -, "
+            "beginning with a letter or digit"
+        )
+    return str(value)
 
 
 def check_json(value: Any, path: str = "", depth: int = 0) -> Any:
@@ -123,9 +134,11 @@ Time = Annotated[datetime, BeforeValidator(parse_time), PlainSerializer(lambda t
 """A point in time, UTC."""
 Expiry = Annotated[str, BeforeValidator(parse_expiry), _STRING_SCHEMA]
 """ISO 8601 UTC, or empty for never (guide, "Skills")."""
+NameInJson = PlainSerializer(str, return_type=str)
+"""Has a member of a `StrEnum` given back as plain text."""
 Unit = Annotated[float, Field(ge=0.0, le=1.0, strict=True, allow_inf_nan=False)]
 """A number from 0 to 1."""
 Count = Annotated[int, Field(ge=0, strict=True, lt=2**62)]
 """A whole number of at least 0 that fits a 64-bit store."""
-Identifier = Annotated[str, StringConstraints(strict=True, pattern=r"\A[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}\z")]
+Identifier = Annotated[str, BeforeValidator(check_id)]
 """An id that a caller may choose."""

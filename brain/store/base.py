@@ -8,7 +8,7 @@ skills that they touch (edges: both ends; removals too) into the outbox if a mir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
@@ -16,8 +16,10 @@ from brain.errors import SkillNotFoundError
 from brain.model.receipts import LearnOutcome
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill, SkillTransferRecord
+from brain.model.text import parse_time
 from brain.store.values import (
     Changes,
+    Counted,
     Draft,
     EmbeddingStamp,
     KeptSkill,
@@ -26,11 +28,10 @@ from brain.store.values import (
     Migration,
     OutboxEntry,
     RecallEntry,
+    SeenTrace,
+    SkillRow,
     Waiting,
 )
-
-Clock = Callable[[], datetime]
-"""Gives the time, UTC."""
 
 MARKS_KEPT = 16
 """Marks that a namespace remembers: about as many processes can each have their own snapshot of it."""
@@ -40,6 +41,12 @@ PAGE = 500
 
 CONFIDENCE_UNITS = 2**40
 """A confidence of 1 as the counters hold it: sums of whole numbers never drift."""
+
+
+class Clock(Protocol):
+    """Gives the time, UTC: any function without arguments that returns a `datetime`."""
+
+    def __call__(self) -> datetime: ...
 
 
 class Store(Protocol):
@@ -63,8 +70,11 @@ class Store(Protocol):
         like came to) and counts the use, or creates the draft. All of them or none.
         """
 
-    def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Skill | None:
-        """Counts one application and appends its record, with the skill's confidence before it; None if unknown."""
+    def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Counted | None:
+        """Counts one application and appends its record, with the skill's confidence before it; None if unknown.
+
+        Nothing is written if the history holds a record with the same `feedback_id`.
+        """
 
     def save(self, draft: Draft, *, expected_version: int | None, operation: str) -> Skill:
         """Writes the whole skill, new or in place of the stored one. Raises `ConflictError` on another version."""
@@ -78,6 +88,9 @@ class Store(Protocol):
     def add_edge(self, edge: Edge, *, operation: str) -> None:
         """Writes `edge` (direction "out"), or its metadata if it is there. Raises `SkillNotFoundError`."""
 
+    def remove_edge(self, edge: Edge, *, operation: str) -> bool:
+        """Removes the edge of this relation from `source` to `target`, both live; whether there was one."""
+
     def sweep(self, limit: int, *, operation: str) -> int:
         """Removes at most `limit` expired skills; how many."""
 
@@ -89,6 +102,9 @@ class Store(Protocol):
 
     def pages(self, tag: str | None = None, size: int = PAGE) -> Iterator[list[Skill]]:
         """All live skills, or those with exactly `tag`, by id, a page at a time."""
+
+    def rows(self, skill_ids: Sequence[str] | None = None, size: int = PAGE) -> Iterator[list[SkillRow]]:
+        """What a listing shows of the live skills among `skill_ids`, or of all by id, about `size` at a time."""
 
     def edges(self, skill_id: str) -> list[Edge]:
         """Edges in both directions between `skill_id` and live skills."""
@@ -103,6 +119,12 @@ class Store(Protocol):
 
     def count(self) -> int:
         """Skills stored, expired ones included; from a counter."""
+
+    def count_expiring(self, until: datetime) -> int:
+        """Live skills that expire by then. Its cost follows how many those are."""
+
+    def traces(self, skill_id: str, limit: int) -> list[SeenTrace]:
+        """What a live skill was learned from, at most `limit`, the latest first, equally late ones by key."""
 
     # What recall reads
 
@@ -190,6 +212,14 @@ def is_stale(since: int, version: int, complete_since: int) -> bool:
     return since > version or since < complete_since or (since == 0 and version > 0)
 
 
+def expires_sooner(skill: Skill, told: datetime | None) -> bool:
+    """Whether a skill expires before the time that readers were told (None: never).
+
+    It may be gone by the time they look, without a word: so it goes among the deletions that are remembered.
+    """
+    return bool(skill.expires_at) and (told is None or parse_time(skill.expires_at) < told)
+
+
 def mean_confidence(units: int, count: int) -> float:
     """Average confidence, 0..1, of `count` skills whose confidences sum to `units`; 0 of none."""
     return round(units / CONFIDENCE_UNITS / count, 12) if count else 0.0
@@ -239,14 +269,21 @@ def keys_taken_along(moved: Sequence[KeptSkill], held: Collection[str], now: dat
 
 
 def count_use(skill: Skill, success: bool, now: datetime, ttl: bool, record: SkillTransferRecord | None = None) -> None:
-    """Counts one use on `skill`, with its record if it was a transfer. One that never expires still never does."""
+    """Counts one use on `skill`, with its record if it was a transfer. One that never expires still never does, and no
+    success shortens an expiry: a clock that went backwards, or a longer one that somebody set, does not count.
+    """
     expires_at = skill.expires_at
     if record is None:
         skill.record_usage(success, now)
     else:
         skill.record_transfer(record.model_copy(update={"confidence": skill.confidence}))
-    if not ttl or not expires_at:
+    if not ttl or not expires_at or expires_sooner(skill, parse_time(expires_at)):
         skill.expires_at = expires_at
+
+
+def was_counted(skill: Skill, record: SkillTransferRecord) -> bool:
+    """Whether the history of `skill` holds the same feedback, by its id."""
+    return bool(record.feedback_id) and any(r.feedback_id == record.feedback_id for r in skill.transfer_history)
 
 
 def reason_for(outcome: LearnOutcome, skill: Skill | None) -> str:

@@ -10,14 +10,15 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from brain.errors import BrainError
-from brain.model.context import Shape
+from brain.model.context import ContextFeatures, Shape
+from brain.model.record import Record
 from brain.model.relations import Edge, Relation
-from brain.model.skill import TRANSFER_HISTORY_LENGTH, Skill, SkillTransferRecord
+from brain.model.skill import TRANSFER_HISTORY_LENGTH, Skill, SkillCondition, SkillStep, SkillTransferRecord
 from brain.model.text import parse_time
 from brain.store.values import RecallEntry
 
@@ -30,6 +31,17 @@ EntryRow = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any, Any]
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _TRANSFER_TYPES = {"target_context": dict, "success": bool, "confidence": float, "adaptations": dict, "timestamp": str}
+_STEP_TYPES = {"action": str, "description": str, "order": int, "parameters": dict, "is_optional": bool}
+_FEATURE_TYPES = {
+    **dict.fromkeys(("task_structures", "cognitive_patterns", "domain_hints"), list),
+    **dict.fromkeys(("input_shape", "output_shape", "abstract_goal"), str),
+    "complexity": int,
+    "metadata": dict,
+}
+_FEATURE_LISTS = ("task_structures", "cognitive_patterns", "domain_hints")
+_CONDITION_TYPES = {"predicate": str, "description": str, "required": bool}
+
+R = TypeVar("R", bound=Record)
 
 
 def write_document(record: Skill | SkillTransferRecord) -> str:
@@ -124,14 +136,44 @@ def read_transfer(item: Any) -> SkillTransferRecord:
     JSON without surrogates gave needs little of it: only what has unknown fields is looked at closely. The others are
     made as unpickling makes them, in a fifth of the time of `model_construct`.
     """
-    if {name: type(value) for name, value in item.items()} != _TRANSFER_TYPES or not 0.0 <= item["confidence"] <= 1.0:
+    if _types(item) != _TRANSFER_TYPES or not 0.0 <= item["confidence"] <= 1.0:
         return SkillTransferRecord.from_dict(item)
     item["timestamp"] = parse_time(item["timestamp"])
-    made = SkillTransferRecord.__new__(SkillTransferRecord)
+    return _made(SkillTransferRecord, item)
+
+
+def read_step(item: Any) -> SkillStep:
+    """One step, as `read_transfer` reads an application."""
+    if _types(item) != _STEP_TYPES or not item["action"].strip() or item["order"] < 0:
+        return SkillStep.from_dict(item)
+    return _made(SkillStep, item)
+
+
+def read_condition(item: Any) -> SkillCondition:
+    """One condition, as `read_transfer` reads an application."""
+    if _types(item) != _CONDITION_TYPES or not item["predicate"].strip():
+        return SkillCondition.from_dict(item)
+    return _made(SkillCondition, item)
+
+
+def read_features(context: Mapping[str, Any]) -> ContextFeatures:
+    """The features in a skill's context, as `read_transfer` reads an application."""
+    plain = _types(context) == _FEATURE_TYPES and 1 <= context["complexity"] <= 10
+    if plain and all(type(text) is str for name in _FEATURE_LISTS for text in context[name]):
+        return _made(ContextFeatures, dict(context))
+    return ContextFeatures.from_dict(dict(context))
+
+
+def _types(item: Any) -> dict[str, type]:
+    return {name: type(value) for name, value in item.items()}
+
+
+def _made(kind: type[R], fields: dict[str, Any]) -> R:
+    made = kind.__new__(kind)
     made.__setstate__(
         {
-            "__dict__": item,
-            "__pydantic_fields_set__": set(item),
+            "__dict__": fields,
+            "__pydantic_fields_set__": set(fields),
             "__pydantic_extra__": {},
             "__pydantic_private__": None,
         }

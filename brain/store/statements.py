@@ -5,7 +5,7 @@ A file holds statements, each with this head:
     // name: feedback
     // One sentence on what it does.
     // mode: write
-    // try: :params {id: "…", success: true}
+    // try: :param id => "…"; :param success => true;
     MATCH …
 
 `//` is `--` in SQL files. `try` is optional there. Whatever `$parameter` the text names is a parameter.

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from brain.model.context import Shape
 from brain.model.receipts import LearnOutcome
@@ -37,6 +38,28 @@ class RecallEntry:
     vector: bytes | None = field(default=None, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class SkillRow:
+    """What a listing shows of one skill. Confidence and success rate are 0..1, times UTC; no `expires_at` is never."""
+
+    id: str
+    name: str
+    domain: str
+    tags: tuple[str, ...]
+    confidence: float
+    usage_count: int
+    success_rate: float
+    transfer_count: int
+    transfer_successes: int
+    expires_at: datetime | None
+    updated_at: datetime
+
+    @property
+    def is_transferable(self) -> bool:
+        """As `Skill.is_transferable`."""
+        return self.transfer_count >= 1 and 2 * self.transfer_successes >= self.transfer_count
+
+
 @dataclass(frozen=True)
 class Changes:
     """What changed in a namespace after a version of its counter, as of `version`.
@@ -44,7 +67,7 @@ class Changes:
     `store_id` names the stored namespace for good: a reader whose view is of another one begins anew. `stale` says
     that the reader is too far behind, or never read anything: it reads `Store.entries` and then what changed after
     `version`. `more` says that there is more to ask for after `version`. `entries` holds live skills, oldest change
-    first.
+    first; `deleted` names those that were deleted, and those that were changed and have expired by now.
     """
 
     store_id: str
@@ -142,6 +165,13 @@ class Learned:
 
     outcome: LearnOutcome
     skill: Skill | None
+
+
+class Counted(NamedTuple):
+    """What `Store.feedback` did: the skill read back, and whether feedback of this id had been counted before."""
+
+    skill: Skill
+    repeated: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from brain.store.checks import BEFORE_ALL, FOUND_AT_ONCE, REWRITES, UNREADABLE, 
 from brain.store.documents import read_edge
 from brain.store.neo4j import moving
 from brain.store.neo4j.connection import Row, Transaction
+from brain.store.neo4j.reading import edges_there, edited
 from brain.store.neo4j.skills import Lock, Skills, Stored
 from brain.store.neo4j.store import Neo4jStore
 from brain.store.statements import data_folder, load
@@ -49,7 +50,7 @@ class Inspection:
         for k in moving.kept(self.skills, ids):
             skill = k.skill.model_copy(update={"tags": list(dict.fromkeys(k.skill.tags))})
             kept.append(replace(k, skill=skill, profile=None, terms=None))
-        stored = {k.skill.id: Stored(k.skill.version, True) for k in kept}
+        stored = {k.skill.id: Stored.of(k.skill, self.skills.now) for k in kept}
         if kept:
             moving.restore(self.skills, kept, stored, self._lock)
 
@@ -63,9 +64,13 @@ class Inspection:
         """What stands on the nodes of some skills a second time."""
         return self._tx.rows("copies", ids=list(ids))
 
+    def edited(self, ids: Sequence[str]) -> list[str]:
+        """Those of some skills whose body is not what they and their nodes say."""
+        return edited(self._tx.value("whole_skills", ids=list(ids), now=BEFORE_ALL) or ())
+
     def unreadable_edges(self, ids: Sequence[str]) -> list[Row]:
         """The edges from some skills that cannot be read."""
-        edges = self._tx.rows("edge_texts", ids=list(ids))
+        edges = edges_there(self._tx.rows("edge_texts", ids=list(ids)))
         return [edge for edge in edges if read_edge(edge, self.location) is None]
 
     def empty_edges(self, ids: Sequence[str]) -> None:
@@ -86,9 +91,11 @@ class Neo4jWard:
     def __init__(self, store: Neo4jStore) -> None:
         self._store, self._connection = store, store._connection
         copied = "Task or domain on the node of a skill are not those that it was learned from."
+        edited = "The texts and parts of a skill are not those that were written with it, which lists still tell."
         self.more = (
             UNREADABLE,
             Check("copies", copied, REWRITES, _copies, Inspection.rewrite),
+            Check("body", edited, REWRITES, _bodies, Inspection.rewrite),
             Check("edge_texts", "An edge cannot be read.", "Takes its metadata off.", _edges, Inspection.empty_edges),
         )
 
@@ -151,6 +158,10 @@ def _copies(inspection: Inspection, ids: Sequence[str]) -> Rows:
     copies = {row["id"]: (row["task"], row["domain"]) for row in inspection.copies(ids)}
     skills = inspection.all_skills.live(ids)
     return [(skill.id, "task or domain") for skill in skills if copies.get(skill.id) != (skill.task, skill.domain)]
+
+
+def _bodies(inspection: Inspection, ids: Sequence[str]) -> Rows:
+    return [(skill_id, "edited") for skill_id in inspection.edited(ids)]
 
 
 def _edges(inspection: Inspection, ids: Sequence[str]) -> Rows:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from brain.store.base import keys_taken_along
-from brain.store.neo4j.connection import Row
-from brain.store.neo4j.rows import Written, read_trace
+from brain.store.neo4j.connection import Row, Transaction
+from brain.store.neo4j.reading import read_trace
+from brain.store.neo4j.rows import Written
 from brain.store.neo4j.skills import Lock, Skills, Stored
 from brain.store.values import KeptSkill, SeenTrace
 
@@ -20,8 +21,10 @@ def kept(skills: Skills, skill_ids: Sequence[str]) -> list[KeptSkill]:
     found = []
     for skill in skills.live(skill_ids):
         row = beside.get(skill.id)
+        if row is None or row["version"] != skill.version:
+            skills.tx.doubt(skill.id, skill.version, row and row["version"])
         if row:
-            traces = _traces(row)
+            traces = tuple(readable_traces(skills.tx, skill.id, row["traces"]))
             found.append(KeptSkill(skill, row["profile"], row["terms"], row["dedup_key"], row["vector"], traces))
     return found
 
@@ -54,12 +57,13 @@ def _dedup_keys(skills: Skills, moved: Sequence[KeptSkill]) -> dict[str, str]:
     return keys_taken_along(wanted, held, skills.now)
 
 
-def _traces(row: Row) -> tuple[SeenTrace, ...]:
-    """The traces that a skill was learned from, without those that cannot be read."""
+def readable_traces(tx: Transaction, skill_id: str, nodes: Iterable[Row]) -> list[SeenTrace]:
+    """The traces in some nodes, without those that cannot be read."""
     found = []
-    for node in row["traces"]:
+    for node in nodes:
         try:
             found.append(read_trace(node))
         except (KeyError, TypeError, ValueError) as error:
-            log.warning("trace %r of skill %r cannot be read and is skipped: %s", node.get("key"), row["id"], error)
-    return tuple(found)
+            tx.doubt(skill_id, node)
+            log.warning("trace %r of skill %r cannot be read and is skipped: %s", node.get("key"), skill_id, error)
+    return found

@@ -1,27 +1,26 @@
-"""How does a skill become nodes and come back? Pure mapping between records and the parameters of statements."""
+"""How does a skill become nodes? Pure mapping from records to the parameters of statements. Back: `reading`."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import logging
-from collections.abc import Collection, Sequence
+import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from brain.errors import BrainError
 from brain.model.context import Shape
 from brain.model.record import Record
 from brain.model.skill import Skill, SkillTransferRecord
 from brain.model.text import digest, parse_time
 from brain.store.base import CONFIDENCE_UNITS
-from brain.store.documents import has_surrogates, read_json, read_transfer
-from brain.store.values import Draft, KeptSkill, Observation, SeenTrace
-
-log = logging.getLogger(__name__)
+from brain.store.documents import read_features
+from brain.store.values import Draft, KeptSkill, SeenTrace
 
 Properties = dict[str, Any]
 
+FEEDBACK_ID = "feedback_id"
+"""Property of a transfer that came with an id."""
 WRITE_BATCH = 200
 """Skills written by one statement."""
 
@@ -29,14 +28,12 @@ _SKILL_FIELDS = (
     "id name description skill_type confidence usage_count success_rate created_at updated_at transfer_count "
     "transfer_successes namespace version".split()
 )
-_JSON_FIELDS = frozenset({"source_context", "parameters", "target_context", "adaptations"})
-_LISTS = {"HAS_STEP": "procedure", "REQUIRES": "preconditions", "ENSURES": "postconditions"}
-_OWN = {
-    "HAS_STEP": {"id", "timestamp"},
-    "REQUIRES": {"id", "order", "timestamp"},
-    "ENSURES": {"id", "order", "timestamp"},
-}
-"""What a node has that is no field of its record; `fetch` gives each a timestamp, which is null but for a transfer."""
+JSON_FIELDS = frozenset({"source_context", "parameters", "target_context", "adaptations"})
+"""Fields that are kept as JSON text."""
+COUNTED = 6
+"""How many numbers `counted` of a skill holds."""
+LISTS = {"HAS_STEP": "procedure", "REQUIRES": "preconditions", "ENSURES": "postconditions"}
+"""Which relationship leads to the nodes of which field."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +84,7 @@ def skill_row(written: Written, *, lists: bool) -> Properties:
 
     With `lists` the vector stands there as a list too.
     """
-    skill, features = written.skill, written.skill.features
+    skill, features = written.skill, read_features(written.skill.source_context)
     prefix = f"{skill.namespace}/{skill.id}"
     oldest = skill.transfer_count - len(skill.transfer_history)
     return {
@@ -103,13 +100,15 @@ def skill_row(written: Written, *, lists: bool) -> Properties:
             "expires_at": parse_time(skill.expires_at) if skill.expires_at else None,
             "extra": _extra(skill),
             "parts": len(skill.procedure) + len(skill.preconditions) + len(skill.postconditions),
+            "applied": len(skill.transfer_history),
+            "body": body_of(skill),
             "fingerprint": features.fingerprint(),
             "shape": features.shape.key,
             "profile": written.profile,
             "terms": written.terms,
             "vector": written.vector,
             "embedding": as_list(written.vector) if lists else None,
-            "counted": [round(skill.confidence * CONFIDENCE_UNITS), int(skill.is_transferable), skill.transfer_count],
+            "counted": counted(skill),
         },
         "shape": _shape(features.shape),
         "tags": [{"key": digest(tag), "name": tag, "order": i} for i, tag in enumerate(skill.tags)],
@@ -125,9 +124,31 @@ def skill_row(written: Written, *, lists: bool) -> Properties:
     }
 
 
+def body_of(skill: Skill) -> str:
+    """Steps, conditions and tags as one text, with a checksum of the skill's other texts: see `reading`."""
+    parts = {name: [part.to_dict() for part in getattr(skill, name)] for name in LISTS.values()}
+    head = head_of(skill.name, skill.description, skill.skill_type, _text(skill.source_context), _extra(skill))
+    return _text({"head": head, **parts, "tags": skill.tags})
+
+
+def head_of(*texts: str | None) -> int:
+    """A checksum of the texts that stand on a skill itself, as they are stored."""
+    return zlib.crc32("\0".join(text or "" for text in texts).encode())
+
+
+def counted(skill: Skill) -> list[int]:
+    """What a skill adds to the counters of the namespace, and its other counts."""
+    units, transferable = round(skill.confidence * CONFIDENCE_UNITS), int(skill.is_transferable)
+    return [units, transferable, skill.transfer_count, skill.transfer_successes, skill.usage_count, skill.version]
+
+
 def transfer_properties(record: SkillTransferRecord) -> Properties:
     """What a transfer's node holds, but for its id, its number and the confidence before it."""
-    return _properties(record)
+    properties = _properties(record)
+    if record.feedback_id:  # a property of its own, for `feedback` to find
+        properties["extra"] = _extra(record, without=FEEDBACK_ID)
+        properties[FEEDBACK_ID] = record.feedback_id
+    return properties
 
 
 def transfer_domains(record: SkillTransferRecord) -> list[Properties]:
@@ -152,84 +173,19 @@ def trace_row(trace: SeenTrace) -> Properties:
     return {**vars(trace.observation), "seen_at": trace.seen_at}
 
 
-def read_trace(node: Properties) -> SeenTrace:
-    """The reverse of `trace_row`."""
-    fields = {name: node[name] for name in Observation.__dataclass_fields__}
-    return SeenTrace(Observation(**fields), parse_time(node["seen_at"].to_native()))
-
-
 def operation_key(operation: str) -> int:
     """An operation as the whole number that is noted."""
     return int.from_bytes(hashlib.blake2b(operation.encode(), digest_size=8).digest(), "big", signed=True)
 
 
-def is_torn(row: Properties) -> bool:
-    """Whether a skill was written anew while its parts were collected, so that some are of before and some missing."""
-    whole = sum(kind in _LISTS and "id" in node for kind, _, node in row["nodes"])
-    return row["parts"] is not None and whole != row["parts"]
-
-
-def read_skill(row: Properties, namespace: str, location: str) -> Skill | None:
-    """The skill that `fetch` returned; None, with a warning that names it, if its nodes cannot be read."""
-    try:
-        data = {**_fields(row, own={"parts", "nodes"}), "namespace": namespace}
-        data["expires_at"] = row["expires_at"] or ""
-        nodes = _sorted_nodes(row["nodes"])
-        for kind, name in _LISTS.items():
-            data[name] = [_fields(node, own=_OWN[kind]) for node in nodes.get(kind, ())]
-        data["tags"] = [node["name"] for node in nodes.get("TAGGED", ())]
-        data["transfer_history"] = [_transfer(node) for node in nodes.get("APPLIED", ())]
-        return Skill.from_dict(data)
-    except (ValueError, TypeError, KeyError, BrainError) as error:
-        log.warning(
-            "%s: skill %r in namespace %r cannot be read and is skipped: %s", location, row.get("id"), namespace, error
-        )
-        return None
-
-
-def read_shape(values: Sequence[Any]) -> Shape:
-    """The shape in the four properties of its node. Raises `TypeError` if it is damaged."""
-    structures, patterns, input_shape, output_shape = values
-    return Shape(tuple(map(str, structures)), tuple(map(str, patterns)), str(input_shape), str(output_shape))
-
-
-def _sorted_nodes(nodes: Sequence[tuple[str, Any, Properties]]) -> dict[str, list[Properties]]:
-    """The nodes around a skill by the kind of their relationship, in their order."""
-    found: dict[str, list[tuple[Any, Properties]]] = {}
-    for kind, order, node in nodes:
-        if kind == "TAGGED":
-            found.setdefault(kind, []).append((order, node))
-        elif kind == "APPLIED":
-            if "id" in node:  # the oldest go while newer ones are written
-                found.setdefault(kind, []).append((node["number"], node))
-        else:
-            found.setdefault(kind, []).append((node["order"], node))
-    return {kind: [node for _, node in sorted(pairs, key=lambda pair: pair[0])] for kind, pairs in found.items()}
-
-
-def _transfer(node: Properties) -> SkillTransferRecord:
-    fields = _fields(node, own={"id", "number"})
-    if has_surrogates(node["target_context"] + node["adaptations"]):
-        return SkillTransferRecord.from_dict(fields)
-    return read_transfer(fields)
-
-
 def _properties(record: Record) -> Properties:
     """The fields of a record as node properties: objects as JSON text, unknown fields together as one."""
     fields = {name: getattr(record, name) for name in type(record).model_fields}
-    return {name: _text(v) if name in _JSON_FIELDS else v for name, v in fields.items()} | {"extra": _extra(record)}
-
-
-def _fields(properties: Properties, own: Collection[str] = ()) -> Properties:
-    """The reverse of `_properties`, without the graph's `own` ones; a field of the record may bear their name."""
-    known = {k: v for k, v in properties.items() if k != "extra" and k not in own}
-    data = {k: read_json(v) if k in _JSON_FIELDS else v for k, v in known.items()}
-    extra = properties.get("extra")
-    return {**data, **read_json(extra)} if extra else data
+    return {name: _text(v) if name in JSON_FIELDS else v for name, v in fields.items()} | {"extra": _extra(record)}
 
 
 def _transfer_row(record: SkillTransferRecord, prefix: str, number: int) -> Properties:
-    properties = {**_properties(record), "id": f"{prefix}/{number}", "number": number}
+    properties = {**transfer_properties(record), "id": f"{prefix}/{number}", "number": number}
     return {"properties": properties, "domains": transfer_domains(record)}
 
 
@@ -247,8 +203,9 @@ def _shape(shape: Shape) -> Properties:
     }
 
 
-def _extra(record: Record) -> str | None:
-    return _text(record.model_extra) if record.model_extra else None
+def _extra(record: Record, without: str = "") -> str | None:
+    unknown = {key: value for key, value in (record.model_extra or {}).items() if key != without}
+    return _text(unknown) if unknown else None
 
 
 def _text(value: Any) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from brain.model.context import Shape
 from brain.model.relations import Edge
 from brain.model.skill import Skill
-from brain.store.base import all_of, batches, is_stale
+from brain.model.text import parse_time
+from brain.store.base import all_of, batches, expires_sooner, is_stale
 from brain.store.documents import read_entries
-from brain.store.neo4j.connection import Row, TornReadError, Transaction
-from brain.store.neo4j.rows import WRITE_BATCH, Written, is_torn, operation_key, read_shape, read_skill, skill_row
+from brain.store.neo4j.connection import Row, Transaction
+from brain.store.neo4j.reading import is_gone, read_shape, read_skill
+from brain.store.neo4j.rows import WRITE_BATCH, Written, operation_key, skill_row
 from brain.store.values import CHANGES_PAGE, Changes, RecallEntry
 
 OPERATIONS_KEPT, OPERATION_LISTS = 64, 16
@@ -25,6 +28,12 @@ lists are changed faster than a long one.
 
 DELETIONS_KEPT = 10_000
 """Deletions remembered one by one; a reader that is further behind reads everything anew."""
+DELETIONS_SLACK = 1_000
+"""How many more there may be before the oldest are forgotten, all at once."""
+
+
+_NEEDED = (0, 1, 3, 4, 5, 7)
+"""Columns of a row of recall's fields that are never null: id first, then type, confidence, counts and fingerprint."""
 
 
 class Stored(NamedTuple):
@@ -32,6 +41,19 @@ class Stored(NamedTuple):
 
     version: int
     live: bool
+    expires_at: datetime | None = None
+
+    @classmethod
+    def read(cls, row: Row) -> Stored:
+        """What a row of `lock_namespace` says."""
+        expires_at = parse_time(row["expires_at"]) if row["live"] and row["expires_at"] else None
+        return cls(row["version"], row["live"], expires_at)
+
+    @classmethod
+    def of(cls, skill: Skill, now: datetime) -> Stored:
+        """What a skill that is written leaves."""
+        expires_at = parse_time(skill.expires_at) if skill.expires_at else None
+        return cls(skill.version, expires_at is None or expires_at > now, expires_at)
 
 
 @dataclass(frozen=True)
@@ -67,7 +89,7 @@ class Skills:
     def live(self, skill_ids: Iterable[str]) -> list[Skill]:
         """The live skills among `skill_ids` that can be read, in their order."""
         wanted = list(dict.fromkeys(skill_ids))
-        return self.read(self.tx.rows("whole_skills", ids=wanted, now=self.now)) if wanted else []
+        return self.read(self.tx.value("whole_skills", ids=wanted, now=self.now)) if wanted else []
 
     def must_live(self, skill_ids: Sequence[str]) -> list[Skill]:
         """As `live`; raises `SkillNotFoundError` for the first that is missing."""
@@ -80,8 +102,10 @@ class Skills:
         assert row
         skills, version, until = self.read(row["skills"]), row["version"], row["until"]
         stale = is_stale(since, version, row["complete_since"])
-        entries = self.entries(row["changed"])
-        return skills, Changes(row["store_id"] or "", until, entries, row["deleted"], stale, until < version)
+        entries = self.entries([values for values in row["changed"] if len(values) > 1])
+        expired = (values[0] for values in row["changed"] if len(values) == 1)
+        gone = [skill_id for skill_id in (*row["deleted"], *expired) if skill_id is not None]
+        return skills, Changes(row["store_id"] or "", until, entries, gone, stale, until < version)
 
     def all_changes(self, since: int) -> Changes:
         """What changed after a version, however much; `stale` is left as it is."""
@@ -98,20 +122,33 @@ class Skills:
         rows = self.tx.rows("profiles", ids=list(dict.fromkeys(skill_ids)), now=self.now)
         return {row["id"]: row["profile"] for row in rows if isinstance(row["profile"], str)}
 
-    def entries(self, rows: Sequence[Sequence[Any]]) -> list[RecallEntry]:
-        """What recall needs of some skills, from rows of its fields."""
-        return read_entries(rows, read_shape, self._location)  # type: ignore[arg-type]
+    def entries(
+        self, rows: Sequence[Sequence[Any]], shape_of: Callable[[Any], Shape] = read_shape
+    ) -> list[RecallEntry]:
+        """What recall needs of some skills, from rows of its fields; `shape_of` is as `read_entries` takes it."""
+        if any(None in [row[column] for row in rows] for column in _NEEDED):
+            rows = [row for row in rows if not is_gone(*(row[column] for column in _NEEDED[1:]))]
+            for row in rows:
+                if None in [row[column] for column in _NEEDED]:
+                    self.tx.doubt(row)
+        return read_entries(rows, self._certain(shape_of), self._location)  # type: ignore[arg-type]
 
-    def read(self, rows: Iterable[Row]) -> list[Skill]:
-        """Whole skills, without those that cannot be read. Raises `TornReadError`."""
-        found = []
-        for row in rows:
-            if self.tx.may_be_torn and is_torn(row):
-                raise TornReadError
-            skill = read_skill(row, self.namespace, self._location)
-            if skill:
-                found.append(skill)
-        return found
+    def _certain(self, shape_of: Callable[[Any], Shape]) -> Callable[[Any], Shape]:
+        """`shape_of`, which doubts what it cannot read."""
+
+        def read(values: Any) -> Shape:
+            try:
+                return shape_of(values)
+            except (TypeError, KeyError):
+                self.tx.doubt(values)
+                raise
+
+        return read
+
+    def read(self, rows: Iterable[Sequence[Any]], *, by_body: bool = False) -> list[Skill]:
+        """Whole skills, without those that are gone or cannot be read; see `reading`."""
+        found = (read_skill(row, self.namespace, self._location, self.tx.doubt, by_body=by_body) for row in rows)
+        return [skill for skill in found if skill]
 
     # Writing
 
@@ -125,7 +162,7 @@ class Skills:
             now=self.now,
         )
         assert row
-        stored = {found["id"]: Stored(found["version"], found["live"]) for found in row["stored"]}
+        stored = {found["id"]: Stored.read(found) for found in row["stored"]}
         return Lock(row["version"], row["repeated"], row["mirrored"]), stored
 
     def step(self) -> int:
@@ -140,6 +177,10 @@ class Skills:
 
     def write(self, skills: Sequence[Written], stored: dict[str, Stored], lock: Lock) -> None:
         """Writes whole skills in place of what is `stored`, which is kept up to date; the mirror is told."""
+        told = {skill_id: found.expires_at for skill_id, found in stored.items() if found.live}
+        self.note_deletions(
+            [w.skill.id for w in skills if w.skill.id in told and expires_sooner(w.skill, told[w.skill.id])]
+        )
         for batch in batches(skills, WRITE_BATCH):
             there = {w.skill.id: stored[w.skill.id] for w in batch if w.skill.id in stored}
             self.remove([skill_id for skill_id, found in there.items() if not found.live], lock)
@@ -149,7 +190,7 @@ class Skills:
             self.tx.rows(
                 "write_skills", rows=[skill_row(written, lists=self._lists) for written in batch], step=self.step()
             )
-            stored.update({w.skill.id: Stored(w.skill.version, not w.skill.has_expired(self.now)) for w in batch})
+            stored.update({w.skill.id: Stored.of(w.skill, self.now) for w in batch})
             self.tell(lock, [written.skill.id for written in batch])
 
     def remove(self, skill_ids: Sequence[str], lock: Lock) -> None:
@@ -160,6 +201,12 @@ class Skills:
             neighbours = [row["id"] for row in self.tx.rows("neighbours", ids=list(skill_ids))]
             self.tell(lock, [*skill_ids, *neighbours])
         self.tx.rows("remove_skills", ids=list(skill_ids))
+
+    def note_deletions(self, skill_ids: Sequence[str]) -> None:
+        """Remembers deletions. It goes before what else a call writes: readers make sure of its last version only."""
+        ids = list(dict.fromkeys(skill_ids))
+        if ids and self.tx.value("note_deletions", ids=ids) > DELETIONS_KEPT + DELETIONS_SLACK:
+            self.tx.rows("trim_deletions", kept=DELETIONS_KEPT)
 
     def put_edges(self, edges: Sequence[Edge], lock: Lock) -> list[Edge]:
         """Writes edges, or the metadata of those that are there; those whose ends are not both live are left out and
@@ -172,6 +219,15 @@ class Skills:
             written |= {row["place"] for row in found}
         self.tell(lock, [end for place in sorted(written) for end in (edges[place].source, edges[place].target)])
         return [edge for place, edge in enumerate(edges) if place not in written]
+
+    def remove_edge(self, edge: Edge, lock: Lock, operation: str) -> bool:
+        """Removes an edge between live skills; whether there was one."""
+        ends = {"source": edge.source, "target": edge.target, "now": self.now}
+        if not self.tx.rows("remove_edge", slots={"relation": edge.relation.value}, **ends):
+            self.forget(operation)
+            return False
+        self.tell(lock, [edge.source, edge.target])
+        return True
 
     def tell(self, lock: Lock, skill_ids: Iterable[str]) -> None:
         """Puts skills into the outbox, if a mirror is noted."""

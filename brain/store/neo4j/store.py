@@ -2,54 +2,45 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
-from typing import Any, TypeVar
+from datetime import datetime, timedelta
+from typing import Any
 
 from brain.errors import ConflictError, StoreError
 from brain.model import formulas
-from brain.model.context import Shape
 from brain.model.relations import Edge, Relation
 from brain.model.skill import TRANSFER_HISTORY_LENGTH, Skill, SkillTransferRecord, utc_now
-from brain.model.text import digest, parse_time
 from brain.store.base import MARKS_KEPT, PAGE, Clock, mean_confidence
-from brain.store.documents import read_edge, read_edges, read_entries
-from brain.store.location import without_password
-from brain.store.neo4j import moving, vectors
-from brain.store.neo4j.connection import Connection, Transaction
+from brain.store.documents import read_edges
+from brain.store.neo4j import listing, moving, vectors
+from brain.store.neo4j.connection import Transaction
 from brain.store.neo4j.learning import Learning
-from brain.store.neo4j.rows import Written, as_list, read_shape, transfer_domains, transfer_properties
+from brain.store.neo4j.outbox import Outbox
+from brain.store.neo4j.paging import Pages
+from brain.store.neo4j.reading import edges_there
+from brain.store.neo4j.rows import FEEDBACK_ID, Written, as_list, transfer_domains, transfer_properties
 from brain.store.neo4j.schema import Schema
-from brain.store.neo4j.skills import DELETIONS_KEPT, OPERATIONS_KEPT, Lock, Skills, Stored, operation_parameters
+from brain.store.neo4j.skills import OPERATIONS_KEPT, Lock, Skills, Stored, operation_parameters
 from brain.store.values import (
     Changes,
+    Counted,
     Draft,
     EmbeddingStamp,
     KeptSkill,
     Learned,
     LearnOrder,
     Migration,
-    OutboxEntry,
-    RecallEntry,
-    Waiting,
+    SeenTrace,
+    SkillRow,
 )
 
-OUTBOX_BATCH = 5_000
-"""Skills put into the outbox by one statement when a mirror is noted."""
 
-Result = TypeVar("Result")
-Work = Callable[[Skills, Lock, dict[str, Stored]], Result]
-
-
-class Neo4jStore:
+class Neo4jStore(Outbox, Pages):
     """The store of one namespace in one database. See `brain.store.base.Store` for what each method does."""
 
     def __init__(self, location: str, namespace: str, clock: Clock = utc_now, auth: Any = None) -> None:
-        self.location, self.namespace, self.clock = without_password(location), namespace, clock
-        self._connection = Connection(location, self.location, namespace, auth)
+        super().__init__(location, namespace, clock, auth)
         self._schema = Schema(self._connection, self.location)
-        self._lists = 0
 
     def close(self) -> None:
         self._connection.close()
@@ -67,8 +58,8 @@ class Neo4jStore:
             return []
         return self._connection.write(lambda tx: Learning(self._skills(tx), orders, operation).carry_out())
 
-    def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Skill | None:
-        def work(tx: Transaction) -> Skill | None:
+    def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Counted | None:
+        def work(tx: Transaction) -> Counted | None:
             skills = self._skills(tx)
             row = tx.row(
                 "feedback",
@@ -82,15 +73,17 @@ class Neo4jStore:
                 loss=formulas.FAILURE_LOSS,
                 base_hours=formulas.BASE_TTL_HOURS,
                 history=TRANSFER_HISTORY_LENGTH,
+                feedback_id=record.feedback_id or None,
+                known_by=FEEDBACK_ID,
                 transfer=transfer_properties(record),
                 domains=transfer_domains(record),
             )
             if row is None:
                 return None
-            skills.tell(Lock(0, False, row["mirrored"]), [skill_id])
-            return next(iter(skills.read([row["skill"]])), None)
+            skill = next(iter(skills.read([row["skill"]], by_body=True)), None)
+            return Counted(skill, row["repeated"]) if skill else None
 
-        return self._connection.write(work)
+        return self._connection.write(work, alone=True)
 
     def save(self, draft: Draft, *, expected_version: int | None, operation: str) -> Skill:
         skill_id = draft.skill.id
@@ -140,7 +133,7 @@ class Neo4jStore:
                 skills.forget(operation)
                 return False
             skills.remove([skill_id], lock)
-            skills.tx.rows("note_deletion", id=skill_id, kept=DELETIONS_KEPT)
+            skills.note_deletions([skill_id])
             return True
 
         return self._write(work, operation, [skill_id])
@@ -151,6 +144,12 @@ class Neo4jStore:
             skills.put_edges([edge], lock)
 
         self._write(work, operation)
+
+    def remove_edge(self, edge: Edge, *, operation: str) -> bool:
+        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> bool:
+            return lock.repeated or skills.remove_edge(edge, lock, operation)
+
+        return self._write(work, operation)
 
     def sweep(self, limit: int, *, operation: str) -> int:
         if not self._connection.ask(lambda tx: tx.rows("expired_ids", now=self.clock(), size=1)):
@@ -175,21 +174,23 @@ class Neo4jStore:
     def get_many(self, skill_ids: Sequence[str]) -> list[Skill]:
         return self._connection.ask(lambda tx: self._skills(tx).live(skill_ids))
 
-    def pages(self, tag: str | None = None, size: int = PAGE) -> Iterator[list[Skill]]:
-        for ids in self._pages_of_ids(size) if tag is None else self._ids_of_tag(tag, size):
-            page = self.get_many(ids)
-            yield page if tag is None else [skill for skill in page if tag in skill.tags]
+    def rows(self, skill_ids: Sequence[str] | None = None, size: int = PAGE) -> Iterator[list[SkillRow]]:
+        return listing.rows(self._connection, self.clock, self.location, skill_ids, size)
 
     def edges(self, skill_id: str) -> list[Edge]:
         rows = self._connection.ask(lambda tx: tx.rows("edges_of", id=skill_id, now=self.clock()))
-        return read_edges(skill_id, rows, self.location)
+        return read_edges(skill_id, edges_there(rows), self.location)
 
     def related(self, skill_id: str, relation: Relation | None, max_depth: int) -> list[tuple[Skill, int]]:
         slots = {"relations": "|".join([relation] if relation else Relation), "depth": str(max_depth)}
 
-        rows = self._connection.ask(lambda tx: tx.rows("related", slots=slots, id=skill_id, now=self.clock()))
-        distances = {row["id"]: row["distance"] for row in rows}
-        return [(skill, distances[skill.id]) for skill in self.get_many(list(distances))]
+        def work(tx: Transaction) -> list[tuple[Skill, int]]:
+            found = tx.value("related", slots=slots, id=skill_id, now=self.clock()) or []
+            distances = {values[0]: distance for distance, values in found}
+            skills = self._skills(tx).read((values for _, values in found), by_body=True)
+            return sorted(((skill, distances[skill.id]) for skill in skills), key=lambda pair: (pair[1], pair[0].id))
+
+        return self._connection.ask(work)
 
     def summary(self, top: int) -> dict[str, Any]:
         def work(tx: Transaction) -> dict[str, Any]:
@@ -197,6 +198,8 @@ class Neo4jStore:
             totals = tx.row("summary", now=skills.now) or dict.fromkeys(
                 ("total", "units", "transferable", "transfers"), 0
             )
+            if totals.pop("changing", False):
+                tx.doubt(totals)
             return {
                 "total_skills": totals["total"],
                 "transferable_skills": totals["transferable"],
@@ -211,6 +214,16 @@ class Neo4jStore:
         row = self._connection.ask(lambda tx: tx.row("count_skills"))
         return int(row["stored"]) if row else 0
 
+    def count_expiring(self, until: datetime) -> int:
+        return int(self._connection.ask(lambda tx: tx.value("count_expiring", now=self.clock(), until=until)))
+
+    def traces(self, skill_id: str, limit: int) -> list[SeenTrace]:
+        def work(tx: Transaction) -> list[SeenTrace]:
+            rows = tx.rows("latest_traces", id=skill_id, now=self.clock(), size=limit)
+            return moving.readable_traces(tx, skill_id, [row["trace"] for row in rows])
+
+        return self._connection.ask(work)
+
     # What recall reads
 
     def changes(self, since: int) -> Changes:
@@ -218,20 +231,6 @@ class Neo4jStore:
 
     def fetch(self, skill_ids: Sequence[str], since: int) -> tuple[list[Skill], Changes]:
         return self._connection.ask(lambda tx: self._skills(tx).fetch(skill_ids, since))
-
-    def entries(self, size: int, *, vectors: bool) -> Iterator[list[RecallEntry]]:
-        after, shapes = "", dict[str, Shape]()
-        while True:
-            rows = self._connection.ask(
-                lambda tx, after=after: tx.value(  # type: ignore[misc]
-                    "page_of_entries", after=after, size=size, vectors=vectors, now=self.clock()
-                )
-            )
-            if not rows:
-                return
-            after = rows[-1][0]
-            self._add_shapes(shapes, {row[2] for row in rows} - shapes.keys())
-            yield read_entries(rows, shapes.__getitem__, self.location)
 
     def profiles(self, skill_ids: Sequence[str]) -> dict[str, str]:
         return self._connection.ask(lambda tx: self._skills(tx).profiles(skill_ids))
@@ -286,19 +285,6 @@ class Neo4jStore:
 
     # Moving
 
-    def export(self, size: int = PAGE) -> Iterator[list[KeptSkill]]:
-        for ids in self._pages_of_ids(size):
-            yield self._connection.read(lambda tx, ids=ids: moving.kept(self._skills(tx), ids))  # type: ignore[misc]
-
-    def export_edges(self, size: int = PAGE) -> Iterator[list[Edge]]:
-        for ids in self._pages_of_ids(size):
-            rows = self._connection.ask(
-                lambda tx, ids=ids: tx.rows("page_of_edges", ids=ids, now=self.clock())  # type: ignore[misc]
-            )
-            page = [edge for row in rows if (edge := read_edge(row, self.location))]
-            if page:
-                yield page
-
     def restore(self, kept: Sequence[KeptSkill], *, operation: str) -> None:
         def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> None:
             if not lock.repeated:
@@ -311,91 +297,3 @@ class Neo4jStore:
             return skills.put_edges(edges, lock)
 
         return self._write(work, operation)
-
-    # A mirror
-
-    def set_mirror(self, target: str | None, *, operation: str) -> bool:
-        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> bool:
-            row = skills.tx.row("note_mirror", target=target)
-            assert row
-            if row["news"] and target is not None:
-                after = ""
-                mirrored = Lock(lock.version, False, mirrored=True)
-                while ids := [r["id"] for r in skills.tx.rows("page_of_stored", after=after, size=OUTBOX_BATCH)]:
-                    skills.tell(mirrored, ids)
-                    after = ids[-1]
-            return bool(row["news"]) or lock.repeated
-
-        return self._write(work, operation)
-
-    def mirror(self) -> str | None:
-        row = self._connection.ask(lambda tx: tx.row("mirror"))
-        return row["mirror"] if row else None
-
-    def outbox(self, limit: int) -> list[OutboxEntry]:
-        rows = self._connection.ask(lambda tx: tx.rows("outbox", size=limit))
-        return [  # an entry that is taken out meanwhile may still have the number that stands in the index, and no more
-            OutboxEntry(row["number"], row["skill_id"], parse_time(row["noted_at"].to_native()))
-            for row in rows
-            if row["skill_id"] and row["noted_at"]
-        ]
-
-    def delivered(self, number: int, *, operation: str) -> None:
-        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> None:
-            skills.tx.rows("empty_outbox", number=number)
-
-        self._write(work, operation)
-
-    def waiting(self) -> Waiting:
-        row = self._connection.ask(lambda tx: tx.row("waiting"))
-        assert row
-        return Waiting(row["entries"], parse_time(row["since"].to_native()) if row["since"] else None)
-
-    # How
-
-    def _skills(self, tx: Transaction) -> Skills:
-        return Skills(tx, self.namespace, self.location, self.clock(), lists=bool(self._lists))
-
-    def _write(self, work: Work[Result], operation: str, skill_ids: Sequence[str] = ()) -> Result:
-        """Runs `work` in a transaction that holds the namespace's lock; it gets what is stored under some ids."""
-
-        def locked(tx: Transaction) -> Result:
-            skills = self._skills(tx)
-            return work(skills, *skills.lock(operation, skill_ids))
-
-        return self._connection.write(locked)
-
-    def _set(self, statement: str, rows: Sequence[dict[str, Any]], operation: str) -> None:
-        """Replaces properties of skills, a row each."""
-
-        def work(skills: Skills, lock: Lock, stored: dict[str, Stored]) -> None:
-            if not lock.repeated:
-                skills.tell(lock, skills.tx.value(statement, rows=list(rows)) or ())
-
-        self._write(work, operation)
-
-    def _add_shapes(self, shapes: dict[str, Shape], keys: set[str]) -> None:
-        """Reads shapes that are not known yet, but for those that cannot be read."""
-        if keys:
-            for key, values in self._connection.ask(lambda tx: tx.values("shapes", keys=list(keys))):
-                with contextlib.suppress(TypeError):
-                    shapes[key] = read_shape(values)
-
-    def _pages_of_ids(self, size: int) -> Iterator[list[str]]:
-        """Ids of live skills in their order, a page at a time."""
-        after = ""
-        while True:
-            rows = self._connection.ask(
-                lambda tx, after=after: tx.rows("page_of_skills", after=after, now=self.clock(), size=size)  # type: ignore[misc]
-            )
-            if not rows:
-                return
-            ids = [row["id"] for row in rows]
-            after = ids[-1]
-            yield ids
-
-    def _ids_of_tag(self, tag: str, size: int) -> Iterator[list[str]]:
-        """Ids of live skills that have the tag, all read at once, a page at a time."""
-        rows = self._connection.ask(lambda tx: tx.rows("ids_of_tagged_skills", key=digest(tag), now=self.clock()))
-        for start in range(0, len(rows), size):
-            yield [row["id"] for row in rows[start : start + size]]

@@ -82,6 +82,21 @@ def read(
     )
 
 
+def listed(text: bytes) -> tuple[str, str, list[str], Any, str]:
+    """Name, domain, tags, success rate and time of change, as `read` gives them, without reading the rest; raises one
+    of `DAMAGE`. A whole skill takes four times as long.
+    """
+    fields = json.loads(text.decode())
+    context = fields.get("source_context")
+    metadata = context.get("metadata") if isinstance(context, dict) else None
+    domain = metadata.get("domain") if isinstance(metadata, dict) else None
+    updated = _time(fields.get("updated_at"), "")
+    texts = [_text(fields.get("name")), domain if isinstance(domain, str) else "", *_names(fields.get("tags"))]
+    name, domain, *tags = texts if all(map(str.isascii, texts)) else map(_scrubbed, texts)
+    rate = _rate(fields.get("success_rate", 0.0))
+    return name, domain, tags, rate, updated or _time(fields.get("created_at"), _NO_TIME)
+
+
 def write(skill: Skill, stored: Document | None) -> tuple[dict[str, Any], list[str]]:
     """The fields of `skill`'s document, and the names of those that the skill itself does not have.
 

@@ -61,7 +61,7 @@ class Import:
 
     def _kept(self, live: dict[str, Stored]) -> list[KeptSkill]:
         rows = moving.beside(self._backend, self._keys, list(live))
-        traces = moving._traces(self._backend, self._keys, self._reader, list(live))
+        traces = moving.traces_of(self._backend, self._keys, self._reader, list(live))
         kept = []
         for skill_id, stored in live.items():
             profile, terms, vector = (of_text(stored.note, value) for value in rows[skill_id])

@@ -13,11 +13,15 @@ from brain.store.redis.document import DAMAGE
 from brain.store.redis.feed import of_text
 from brain.store.redis.layout import Keys
 from brain.store.redis.plan import decoded
-from brain.store.redis.reading import Reader
+from brain.store.redis.reading import Reader, Stored
 from brain.store.redis.writer import Recalled, Unit
 from brain.store.values import KeptSkill, Observation, SeenTrace
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+_LOOKS = 10
+"""How often a skill is looked at that others write while it is read."""
 
 
 def export(backend: Backend, keys: Keys, reader: Reader, size: int) -> Iterator[list[KeptSkill]]:
@@ -25,17 +29,30 @@ def export(backend: Backend, keys: Keys, reader: Reader, size: int) -> Iterator[
     (ids,) = reader.ids(("HKEYS", keys.index))
     for start in range(0, len(ids), size):
         page = ids[start : start + size]
-        found = reader.stored(page)
-        live = reader.only_live(found)
-        rows = beside(backend, keys, list(live))
-        traces = _traces(backend, keys, reader, list(live))
-        kept = []
-        for skill_id, skill in live.items():
-            note = found[skill_id].note
-            profile, terms, vector = (of_text(note, value) for value in rows[skill_id])
-            own = traces[skill_id]
-            kept.append(KeptSkill(skill, decoded(profile) if profile else None, terms, note.dedup_key, vector, own))
-        yield kept
+        kept, left = dict[str, KeptSkill](), page
+        for _ in range(_LOOKS):
+            found = reader.stored(left)
+            seen = _kept(backend, keys, reader, found)
+            bare = [i for i, one in seen.items() if None in (one.profile, one.terms)]
+            then = reader.stored(bare) if bare else {}
+            left = [i for i in bare if then[i].raw_note != found[i].raw_note]  # others wrote it between two answers
+            kept |= {i: one for i, one in seen.items() if i not in left}
+            if not left:
+                break
+        yield [kept[i] for i in page if i in kept]
+
+
+def _kept(backend: Backend, keys: Keys, reader: Reader, found: dict[str, Stored]) -> dict[str, KeptSkill]:
+    """All that is kept of the live ones of some skills, as far as it is of the text that they have."""
+    live = reader.only_live(found)
+    rows = beside(backend, keys, list(live))
+    traces, kept = traces_of(backend, keys, reader, list(live)), {}
+    for skill_id, skill in live.items():
+        note = found[skill_id].note
+        profile, terms, vector = (of_text(note, value) for value in rows[skill_id])
+        told = decoded(profile) if profile else None
+        kept[skill_id] = KeptSkill(skill, told, terms, note.dedup_key, vector, traces[skill_id])
+    return kept
 
 
 def export_edges(reader: Reader, keys: Keys, size: int) -> Iterator[list[Edge]]:
@@ -95,7 +112,8 @@ def beside(backend: Backend, keys: Keys, skill_ids: Sequence[str]) -> dict[str, 
     return dict(zip(skill_ids, zip(*columns, strict=True), strict=True))
 
 
-def _traces(backend: Backend, keys: Keys, reader: Reader, skill_ids: Sequence[str]) -> dict[str, list[SeenTrace]]:
+def traces_of(backend: Backend, keys: Keys, reader: Reader, skill_ids: Sequence[str]) -> dict[str, list[SeenTrace]]:
+    """What each was learned from, by key."""
     if not skill_ids:
         return {}
     answers = backend.read(*(("SMEMBERS", keys.traces_learned(i)) for i in skill_ids))
@@ -103,6 +121,12 @@ def _traces(backend: Backend, keys: Keys, reader: Reader, skill_ids: Sequence[st
     every = [name for some in names.values() for name in some]
     rows = dict(zip(every, backend.read(("HMGET", keys.traces, *every))[0], strict=True)) if every else {}
     return {i: [seen for name in some if (seen := _seen(reader, keys, name, rows[name]))] for i, some in names.items()}
+
+
+def latest_traces(backend: Backend, keys: Keys, reader: Reader, skill_id: str) -> list[SeenTrace]:
+    """What a live skill was learned from, the latest first, equally late ones by key."""
+    found = traces_of(backend, keys, reader, list(reader.live([skill_id]))).get(skill_id, [])
+    return sorted(found, key=lambda seen: seen.seen_at, reverse=True)
 
 
 def _seen(reader: Reader, keys: Keys, key: str, row: bytes | None) -> SeenTrace | None:

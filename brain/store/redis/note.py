@@ -19,6 +19,8 @@ from brain.store.values import RecallEntry
 
 GONE, NO_STRING = "-" * 40, "!" * 40
 """Digests of a document that is not there, and of a key that holds no string."""
+NEVER = 2**62
+"""An expiry, in microseconds since 1970, of what never expires."""
 _USE_UNIT = 2**20
 
 
@@ -69,7 +71,8 @@ class Note:
 
     `digest` is that of the document, `text` that of what a use does not change. `lost` are the transfers (all,
     successful) that the document's history no longer holds, `added` the fields that only the layout asked for. `facts`
-    is None where the document says no skill.
+    is None where the document says no skill. `told` is the latest expiry that a reader may have been told, where that
+    is later than the one it has.
     """
 
     digest: str = GONE
@@ -81,6 +84,7 @@ class Note:
     added: tuple[str, ...] = ()
     places: Places = field(default_factory=Places)
     facts: Facts | None = None
+    told: int | None = None
 
     @property
     def sums(self) -> dict[str, int]:
@@ -95,6 +99,13 @@ class Note:
         """The same note with what `skill` says."""
         expires_at = microseconds(parse_time(skill.expires_at)) if skill.expires_at else None
         return replace(self, version=skill.version, expires_at=expires_at, facts=Facts.of(skill))
+
+    def after(self, before: Note) -> Note:
+        """The same note in the place of another one: what that told of the expiry is remembered."""
+        known = before.facts is not None
+        latest = max(before.told or 0, NEVER if before.expires_at is None else before.expires_at) if known else 0
+        own = NEVER if self.expires_at is None else self.expires_at
+        return replace(self, told=latest if latest > own else None)
 
     def entry(self, skill_id: str, terms: bytes | None, vector: bytes | None) -> RecallEntry:
         """What recall needs. Only where there are facts."""
@@ -116,7 +127,9 @@ class Note:
         """The text that is stored."""
         facts = self.facts
         row: list[Any] = [self.text, self.version, self.expires_at, self.lost, self.dedup_key, self.added]
-        row.append([self.places.tags, self.places.skill_type, self.places.keywords])
+        row.append(
+            [self.places.tags, self.places.skill_type, self.places.keywords, *([self.told] if self.told else [])]
+        )
         if facts:
             shape = facts.shape
             row += [facts.skill_type, shape.task_structures, shape.cognitive_patterns, shape.input_shape]
@@ -134,6 +147,6 @@ class Note:
             shape = Shape(tuple(structures), tuple(patterns), input_shape, output_shape)
             facts = Facts(kind, shape, *figures)
         where = Places(tuple(places[0]), places[1], tuple(places[2]))
-        return cls(
-            data[:40].decode(), text, version, expires_at, (lost[0], lost[1]), dedup_key, tuple(added), where, facts
-        )
+        told = places[3] if len(places) > 3 else None
+        digest, lost = data[:40].decode(), (lost[0], lost[1])
+        return cls(digest, text, version, expires_at, lost, dedup_key, tuple(added), where, facts, told)

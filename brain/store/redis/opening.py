@@ -92,15 +92,6 @@ def say_once_that_it_is_not_atomic(location: str) -> None:
     )
 
 
-def is_memory(memory: Any) -> bool:
-    """Whether `of_memory` would look at it as a Redis or as an object like one."""
-    candidates = (memory, getattr(memory, "redis", None), getattr(memory, "client", None))
-    return any(
-        hasattr(found, "connection_pool") or all(callable(getattr(found, method, None)) for method in METHODS)
-        for found in candidates
-    )
-
-
 def learned_event(skill: Skill, domain: str, task: str, success: bool, quality: float) -> dict[str, Any]:
     """The arguments of `memory.log(...)` that OrKa makes when a skill was created."""
     return {

@@ -9,14 +9,14 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from brain.errors import BrainError, ConflictError, StoreError, StoreUnavailableError
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill, SkillTransferRecord
-from brain.store.base import MARKS_KEPT, PAGE, Clock, all_of, count_use
-from brain.store.redis import moving, sweeping, totals
+from brain.store.base import MARKS_KEPT, PAGE, Clock, all_of, count_use, was_counted
+from brain.store.redis import listing, moving, sweeping, totals
 from brain.store.redis.connection import Backend, Done
 from brain.store.redis.feed import Feed
 from brain.store.redis.following import Follower
@@ -27,6 +27,7 @@ from brain.store.redis.reading import Reader
 from brain.store.redis.writer import Recalled, Unit
 from brain.store.values import (
     Changes,
+    Counted,
     Draft,
     EmbeddingStamp,
     KeptSkill,
@@ -35,6 +36,8 @@ from brain.store.values import (
     Migration,
     OutboxEntry,
     RecallEntry,
+    SeenTrace,
+    SkillRow,
     Waiting,
 )
 from brain.store.walk import breadth_first
@@ -80,18 +83,20 @@ class RedisStore:
         answers = self._backend.read(*self._feed.asking(since, None))
         return self._feed.understood(since, answers, None), answers[0][3]
 
-    def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Skill | None:
-        def work(unit: Unit) -> Skill | None:
+    def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Counted | None:
+        def work(unit: Unit) -> Counted | None:
             stored = unit.stored(skill_id)
             live = unit.if_live(stored)
             if live is None:
                 return None
+            if was_counted(live, record):
+                return Counted(live, repeated=True)
             skill = live.model_copy()
             count_use(skill, record.success, record.timestamp, ttl, record)
             skill.version += 1
-            return unit.put(skill, stored.note.dedup_key)
+            return Counted(unit.put(skill, stored.note.dedup_key))
 
-        return self._write(work, operation, lambda _: self._reader.live([skill_id]).get(skill_id))
+        return self._write(work, operation, lambda _: next(map(Counted, self.get_many([skill_id])), None))
 
     def save(self, draft: Draft, *, expected_version: int | None, operation: str) -> Skill:
         def repeated(receipt: str) -> Skill:
@@ -156,6 +161,9 @@ class RedisStore:
 
         self._write(work, operation, lambda _: None)
 
+    def remove_edge(self, edge: Edge, *, operation: str) -> bool:
+        return self._write(lambda unit: unit.part(edge), operation, lambda _: True)
+
     def sweep(self, limit: int, *, operation: str) -> int:
         def work(unit: Unit) -> int:
             self._follower.catch_up(fully=False)
@@ -203,6 +211,10 @@ class RedisStore:
             found = self._reader.live(ids[start : start + size]).values()
             yield [skill for skill in found if tag is None or tag in skill.tags]
 
+    def rows(self, skill_ids: Sequence[str] | None = None, size: int = PAGE) -> Iterator[list[SkillRow]]:
+        self._follower.catch_up()
+        return listing.rows(self._backend, self._keys, self._reader, skill_ids, size)
+
     def edges(self, skill_id: str) -> list[Edge]:
         found = self._reader.edges([skill_id])[skill_id]
         live = self._reader.live([skill_id, *(edge.target for edge in found)])
@@ -229,6 +241,14 @@ class RedisStore:
 
     def count(self) -> int:
         return int(self._backend.read(("HLEN", self._keys.index))[0])
+
+    def count_expiring(self, until: datetime) -> int:
+        self._follower.catch_up()
+        first, last = f"({microseconds(self.clock())}", str(microseconds(until))
+        return len(self._backend.read(("ZRANGEBYSCORE", self._keys.expiry, first, last))[0])
+
+    def traces(self, skill_id: str, limit: int) -> list[SeenTrace]:
+        return moving.latest_traces(self._backend, self._keys, self._reader, skill_id)[:limit]
 
     # What recall reads
 

@@ -27,7 +27,9 @@ def sweep(unit: Unit, backend: Backend, keys: Keys, limit: int) -> int:
         elif not stored.is_there or (stored.digest != NO_STRING and stored.has_expired(now)):
             gone.append(stored)
     _clear_sets(unit, backend, keys, [stored.skill_id for stored in gone if not _is_known(stored)])
-    unit.remove([stored.skill_id for stored in gone], told=False)
+    sooner = [stored.skill_id for stored in gone if stored.note.told and stored.note.told > microseconds(now)]
+    unit.remove(sooner, told=True)  # a reader that was told a later time would keep it
+    unit.remove([stored.skill_id for stored in gone if stored.skill_id not in sooner], told=False)
     unit.plan.receipt = str(len(gone))
     return len(gone)
 

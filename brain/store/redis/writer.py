@@ -88,7 +88,7 @@ class Unit:
         self._check(before)
         fields, added = document.write(skill, before.document)
         text = document.to_text(fields)
-        note = self._noted(skill, fields, digest(text.encode()), dedup_key, added)
+        note = self._noted(skill, fields, digest(text.encode()), dedup_key, added).after(before.note)
         plan.documents[keys.document(skill.id)] = (text, seconds_left(skill.expires_at, self._now))
         plan.hashes[keys.index][skill.id] = skill.name
         self._move(skill.id, before.note, note)
@@ -170,7 +170,7 @@ class Unit:
             if text != before.text:
                 note = replace(note, text=text, dedup_key=None, added=(), places=_both(before.places, places))
                 plan.add(keys.state, {"texts": 1})
-            note = note.of_skill(found.skill)
+            note = note.of_skill(found.skill).after(before)
         elif not stored.is_there:
             note = replace(note, dedup_key=None, expires_at=0)  # the next sweep clears what it left
         self._move(stored.skill_id, before, note, sets=False)
@@ -243,6 +243,24 @@ class Unit:
             if key not in self.plan.documents:
                 self.plan.check_there(key)
 
+    def part(self, edge: Edge) -> bool:
+        """Removes an edge between live skills at both ends; whether there was one."""
+        wanted = ("out", edge.relation, edge.target)
+        there = self.reader.edges([edge.source])[edge.source]
+        if len(self.live([edge.source, edge.target])) < 2 or all(
+            (found.direction, found.relation, found.target) != wanted for found in there
+        ):
+            return False
+        for key, other, named in self._ends(edge):
+            self.plan.edges.append(("UNLINK_EDGE", key, other, json.dumps(other), named))
+        return True
+
+    def _ends(self, edge: Edge) -> list[tuple[str, str, str]]:
+        """The sets that hold an edge, each with the skill at the other end and the relation as it stands there."""
+        relation = edge.relation.value
+        ends = ((edge.source, edge.target, relation), (edge.target, edge.source, f"REVERSE_{relation}"))
+        return [(self.keys.edges(holder), other, named) for holder, other, named in ends]
+
     def unlink(self, skill_id: str) -> None:
         """Removes every edge of a skill, at both ends."""
         self.plan.edges.append(
@@ -265,10 +283,7 @@ class Unit:
     def finished(self) -> Plan:
         """The plan, with the edges."""
         for edge in self._links.values():
-            relation, forth_back = edge.relation.value, edge_members(edge)
-            ends = ((edge.source, edge.target, relation), (edge.target, edge.source, f"REVERSE_{relation}"))
-            for (holder, other, named), member in zip(ends, forth_back, strict=True):
-                key = self.keys.edges(holder)
+            for (key, other, named), member in zip(self._ends(edge), edge_members(edge), strict=True):
                 self.plan.edges.append(("UNLINK_EDGE", key, other, json.dumps(other), named))
                 self.plan.sets[key][member] = True
         self._links = {}

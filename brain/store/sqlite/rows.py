@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from brain.model.context import Shape
 from brain.model.skill import Skill
 from brain.model.text import parse_time
-from brain.store.documents import write_document
+from brain.store.documents import read_features, write_document
 from brain.store.values import Draft, KeptSkill, Observation, SeenTrace
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -22,8 +21,7 @@ _USED = "confidence usage_count success_rate transfer_count transfer_successes v
 Columns = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """A skill as it is about to be written, with its new version.
 
     With a `fitting_key`, a stored skill keeps its dedup key only if it is that one; without, it takes `dedup_key`, as a
@@ -58,7 +56,7 @@ class Written:
 
 def columns(written: Written, number: int, changed: int) -> Columns:
     """The columns that every write of a whole skill sets."""
-    skill, features = written.skill, written.skill.features
+    skill, features = written.skill, read_features(written.skill.source_context)
     return {
         "number": number,
         "skill_type": skill.skill_type,
@@ -147,8 +145,9 @@ def seen_trace(values: Sequence[Any]) -> SeenTrace:
     return SeenTrace(observation, time(seen_at))
 
 
+@lru_cache(maxsize=10_000)
 def write_shape(shape: Shape) -> str:
-    """A shape as it is stored."""
+    """A shape as it is stored; many skills share one."""
     return json.dumps([shape.task_structures, shape.cognitive_patterns, shape.input_shape, shape.output_shape])
 
 

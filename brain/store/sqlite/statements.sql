@@ -52,6 +52,11 @@ UPDATE namespace SET marks = :marks WHERE name = :namespace;
 -- mode: read
 SELECT stored FROM namespace WHERE name = :namespace;
 
+-- name: count_expiring
+-- How many skills expire after :now and by :until.
+-- mode: read
+SELECT count(*) FROM skill WHERE namespace = :namespace AND expires_at > :now AND expires_at <= :until;
+
 -- name: summary
 -- Counts over the live skills: all, transferable ones, transfers, and the sum of confidences in 2^40ths.
 -- mode: read
@@ -67,9 +72,9 @@ SELECT id FROM skill WHERE namespace = :namespace AND (expires_at IS NULL OR exp
 ORDER BY usage_count DESC, confidence DESC, id LIMIT :size;
 
 -- name: stored_skills
--- What is stored under the ids of a JSON list: number, version, whether it is live.
+-- What is stored under the ids of a JSON list: number, version, whether it is live, expiry.
 -- mode: read
-SELECT id, number, version, expires_at IS NULL OR expires_at > :now FROM skill
+SELECT id, number, version, expires_at IS NULL OR expires_at > :now, expires_at FROM skill
 WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
 
 -- name: last_number
@@ -171,6 +176,26 @@ SELECT t.skill_id FROM tag AS t CROSS JOIN skill AS s ON s.namespace = t.namespa
 WHERE t.namespace = :namespace AND t.tag = :tag AND t.skill_id > :after AND (s.expires_at IS NULL OR s.expires_at > :now)
 ORDER BY t.skill_id LIMIT :size;
 
+-- name: page_of_rows
+-- What a listing shows of live skills in the order of their ids, after :after; some of it as a JSON list.
+-- mode: read
+SELECT s.id, CASE WHEN json_valid(b.document) THEN json_extract(b.document, '$.name', '$.source_context.metadata.domain',
+    '$.tags', '$.success_rate', '$.updated_at') END,
+    s.confidence, s.usage_count, s.success_rate, s.transfer_count, s.transfer_successes, s.expires_at, s.updated_at
+FROM skill AS s LEFT JOIN body AS b ON b.number = s.number
+WHERE s.namespace = :namespace AND s.id > :after AND (s.expires_at IS NULL OR s.expires_at > :now)
+ORDER BY s.id LIMIT :size;
+
+-- name: rows_by_id
+-- What a listing shows of the live skills among the ids of a JSON list.
+-- mode: read
+SELECT s.id, CASE WHEN json_valid(b.document) THEN json_extract(b.document, '$.name', '$.source_context.metadata.domain',
+    '$.tags', '$.success_rate', '$.updated_at') END,
+    s.confidence, s.usage_count, s.success_rate, s.transfer_count, s.transfer_successes, s.expires_at, s.updated_at
+FROM skill AS s LEFT JOIN body AS b ON b.number = s.number
+WHERE s.namespace = :namespace AND s.id IN (SELECT value FROM json_each(:ids))
+AND (s.expires_at IS NULL OR s.expires_at > :now);
+
 -- name: put_trace
 -- Notes what a skill was learned from.
 -- mode: write
@@ -187,6 +212,14 @@ DELETE FROM trace WHERE namespace = :namespace AND skill_id = :id;
 -- mode: read
 SELECT skill_id, key, trace_id, content, domain, task, success, quality, seen_at FROM trace
 WHERE namespace = :namespace AND skill_id IN (SELECT value FROM json_each(:ids)) ORDER BY skill_id, seen_at, key;
+
+-- name: latest_traces
+-- The traces of a live skill, the latest first.
+-- mode: read
+SELECT t.key, t.trace_id, t.content, t.domain, t.task, t.success, t.quality, t.seen_at FROM skill AS s
+CROSS JOIN trace AS t INDEXED BY trace_skill_lookup ON t.namespace = s.namespace AND t.skill_id = s.id
+WHERE s.namespace = :namespace AND s.id = :id AND (s.expires_at IS NULL OR s.expires_at > :now)
+ORDER BY t.seen_at DESC, t.key LIMIT :size;
 
 -- name: skill_of_trace
 -- Id of the live skill that a trace was learned as.
@@ -227,6 +260,12 @@ SELECT dedup_key FROM skill WHERE namespace = :namespace AND dedup_key IN (SELEC
 -- mode: write
 INSERT INTO edge (namespace, source, relation, target, metadata) VALUES (:namespace, :source, :relation, :target, :metadata)
 ON CONFLICT DO UPDATE SET metadata = excluded.metadata;
+
+-- name: remove_edge
+-- Removes an edge; returns where it began.
+-- mode: write
+DELETE FROM edge WHERE namespace = :namespace AND source = :source AND relation = :relation AND target = :target
+RETURNING source;
 
 -- name: edges_of
 -- Edges from and to a live skill, the other end live too.
@@ -305,6 +344,12 @@ AND (s.expires_at IS NULL OR s.expires_at > :now) ORDER BY s.changed;
 SELECT d.skill_id FROM deletion AS d WHERE d.namespace = :namespace AND d.version > :since AND d.version <= :until
 AND NOT EXISTS (SELECT 1 FROM skill AS s WHERE s.namespace = :namespace AND s.id = d.skill_id) ORDER BY d.version;
 
+-- name: expired_between
+-- Ids of skills written after one version and up to another that have expired.
+-- mode: read
+SELECT id FROM skill INDEXED BY skill_changed_range
+WHERE namespace = :namespace AND changed > :since AND changed <= :until AND expires_at <= :now ORDER BY changed;
+
 -- name: profiles_by_id
 -- The profiles of the live skills among the ids of a JSON list.
 -- mode: read
@@ -339,11 +384,6 @@ SELECT s.id, b.profile, r.terms, s.dedup_key, r.vector FROM skill AS s
 LEFT JOIN body AS b ON b.number = s.number LEFT JOIN recall AS r ON r.number = s.number
 WHERE s.namespace = :namespace AND s.id IN (SELECT value FROM json_each(:ids));
 
--- name: delete_skill
--- Removes one skill with all that belongs to it.
--- mode: write
-DELETE FROM skill WHERE number = :number;
-
 -- name: note_deletion
 -- Remembers that a skill was deleted.
 -- mode: write
@@ -371,12 +411,42 @@ UPDATE namespace SET complete_since = :version WHERE name = :namespace;
 -- mode: read
 SELECT 1 FROM skill WHERE namespace = :namespace AND expires_at <= :now LIMIT 1;
 
--- name: sweep
--- Removes some skills that have expired, the longest expired first, with all that belongs to them.
+-- name: expired_numbers
+-- Some skills that have expired, the longest expired first.
+-- mode: read
+SELECT number FROM skill WHERE namespace = :namespace AND expires_at <= :now ORDER BY expires_at LIMIT :size;
+
+-- name: delete_bodies
+-- Removes the documents of many skills at once, before the trigger looks for that of each.
 -- mode: write
-DELETE FROM skill WHERE number IN (
-    SELECT number FROM skill WHERE namespace = :namespace AND expires_at <= :now ORDER BY expires_at LIMIT :size
-) RETURNING number;
+DELETE FROM body WHERE number IN (SELECT value FROM json_each(:numbers));
+
+-- name: delete_recalls
+-- Removes what recall reads of many skills, likewise.
+-- mode: write
+DELETE FROM recall WHERE number IN (SELECT value FROM json_each(:numbers));
+
+-- name: delete_transfers
+-- Removes the applications of many skills, likewise.
+-- mode: write
+DELETE FROM transfer WHERE number IN (SELECT value FROM json_each(:numbers));
+
+-- name: delete_tags
+-- Takes the tags off many skills, likewise.
+-- mode: write
+DELETE FROM tag WHERE namespace = :namespace AND skill_id IN (
+    SELECT id FROM skill WHERE number IN (SELECT value FROM json_each(:numbers)));
+
+-- name: delete_traces
+-- Removes the traces of many skills, likewise.
+-- mode: write
+DELETE FROM trace WHERE namespace = :namespace AND skill_id IN (
+    SELECT id FROM skill WHERE number IN (SELECT value FROM json_each(:numbers)));
+
+-- name: delete_skills
+-- Removes many skills, and by trigger all else that belongs to them.
+-- mode: write
+DELETE FROM skill WHERE number IN (SELECT value FROM json_each(:numbers));
 
 -- name: mirror
 -- The mirror that is noted.

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from brain.errors import ConflictError, StoreUnavailableError
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill, SkillTransferRecord, utc_now
 from brain.store import migrations
-from brain.store.base import MARKS_KEPT, PAGE, Clock, batches, count_use, mean_confidence
+from brain.store.base import MARKS_KEPT, PAGE, Clock, batches, count_use, mean_confidence, was_counted
 from brain.store.documents import read_edge, read_edges, read_entries
 from brain.store.migrations import MigrationFile
-from brain.store.sqlite import moving
+from brain.store.sqlite import listing, moving
 from brain.store.sqlite.connection import Connection, Row
 from brain.store.sqlite.learning import Learning
-from brain.store.sqlite.rows import Columns, Written, microseconds, read_shape, time
+from brain.store.sqlite.rows import Columns, Written, microseconds, read_shape, seen_trace, time
 from brain.store.sqlite.skills import WRITE_BATCH, Skills, Stored
 from brain.store.statements import data_folder
 from brain.store.values import (
     Changes,
+    Counted,
     Draft,
     EmbeddingStamp,
     KeptSkill,
@@ -29,15 +30,11 @@ from brain.store.values import (
     Migration,
     OutboxEntry,
     RecallEntry,
+    SeenTrace,
+    SkillRow,
     Waiting,
 )
 from brain.store.walk import breadth_first
-
-DELETIONS_KEPT = 10_000
-"""Deletions remembered one by one; a reader that is further behind reads everything anew."""
-DELETIONS_SLACK = 1_000
-"""How many more there may be before the oldest are forgotten, all at once."""
-
 
 T = TypeVar("T")
 
@@ -97,16 +94,18 @@ class SqliteStore:
         with self._connection.transaction("write"):
             return Learning(self._skills, self.clock()).carry_out(orders)
 
-    def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Skill | None:
+    def feedback(self, skill_id: str, record: SkillTransferRecord, *, ttl: bool, operation: str) -> Counted | None:
         with self._connection.transaction("write"):
             found = self._skills.live([skill_id])
             if not found:
                 return None
             skill = found[0]
+            if was_counted(skill, record):
+                return Counted(skill, repeated=True)
             count_use(skill, record.success, record.timestamp, ttl, record)
             skill.version += 1
             self._skills.note_use(skill, self._skills.raise_version(), skill.transfer_history[-1])
-            return skill
+            return Counted(skill)
 
     def save(self, draft: Draft, *, expected_version: int | None, operation: str) -> Skill:
         skill_id = draft.skill.id
@@ -133,12 +132,8 @@ class SqliteStore:
             if _live_version(stored) is None:
                 return False
             assert stored
-            version = self._skills.raise_version()
+            self._skills.note_deletion(skill_id)
             self._skills.remove([stored.number])
-            self._run("note_deletion", id=skill_id, version=version)
-            if self._run("count_deletions")[0][0] > DELETIONS_KEPT + DELETIONS_SLACK:
-                forgotten = self._run("trim_deletions", kept=DELETIONS_KEPT)
-                self._run("set_complete_since", version=max(row[0] for row in forgotten))
             return True
 
     def add_edge(self, edge: Edge, *, operation: str) -> None:
@@ -147,13 +142,22 @@ class SqliteStore:
             self._skills.note_write()
             self._skills.put_edges([edge])
 
+    def remove_edge(self, edge: Edge, *, operation: str) -> bool:
+        with self._connection.transaction("write"):
+            if len(self._skills.live([edge.source, edge.target])) < 2:
+                return False
+            self._skills.note_write()
+            return bool(self._run("remove_edge", source=edge.source, relation=edge.relation.value, target=edge.target))
+
     def sweep(self, limit: int, *, operation: str) -> int:
         with self._connection.transaction("read"):
             if not self._run("any_expired", now=self._skills.now()):
                 return 0
         with self._connection.transaction("write"):
             self._skills.note_write()
-            return len(self._run("sweep", now=self._skills.now(), size=limit))
+            numbers = [row[0] for row in self._run("expired_numbers", now=self._skills.now(), size=limit)]
+            self._skills.remove(numbers)
+            return len(numbers)
 
     def claim_sweep(self, interval: timedelta, *, operation: str) -> bool:
         now = self.clock()
@@ -186,6 +190,9 @@ class SqliteStore:
             yield page
             after = ids[-1]
 
+    def rows(self, skill_ids: Sequence[str] | None = None, size: int = PAGE) -> Iterator[list[SkillRow]]:
+        return listing.rows(self._connection, self._skills, self.location, skill_ids, size)
+
     def edges(self, skill_id: str) -> list[Edge]:
         with self._connection.transaction("read"):
             rows = self._records("edges_of", id=skill_id)
@@ -215,6 +222,15 @@ class SqliteStore:
 
     def count(self) -> int:
         return int(self._one("count_skills") or 0)
+
+    def count_expiring(self, until: datetime) -> int:
+        with self._connection.transaction("read"):
+            return int(self._run("count_expiring", now=self._skills.now(), until=microseconds(until))[0][0])
+
+    def traces(self, skill_id: str, limit: int) -> list[SeenTrace]:
+        with self._connection.transaction("read"):
+            rows = self._run("latest_traces", id=skill_id, now=self._skills.now(), size=limit)
+        return [seen_trace(row) for row in rows]
 
     # What recall reads
 
