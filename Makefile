@@ -10,7 +10,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-SOURCES := brain tests
+SOURCES := brain tests examples
 
 .PHONY: demo test check format bench bench-quality soak clean
 

@@ -176,7 +176,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        value = _installed_version()
+        value: Any = _installed_version()
     elif name == "traces":  # so that `import brain` is enough for `brain.traces.read`
         value = import_module("brain.traces")
     elif name in _HOME:

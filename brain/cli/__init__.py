@@ -1,11 +1,11 @@
-"""What can be done from a shell? `brain`: learn, recall, feedback, looking around, upkeep, a local Neo4j.
+"""What can be done from a shell? `brain`: learn, recall, run, serve, look around, exchange, keep in order.
 
 Data goes to stdout, everything else to stderr. With `--json` stdout is one JSON document,
 or nothing at an error. Exit status:
 
     0    done
-    1    the answer is no: the demo is wrong, a skill is unknown, the local server does not run
-    2    wrong usage or input; of that input nothing was written
+    1    the answer is no: the demo is wrong, a skill is unknown, an agent of a workflow failed, a server does not run
+    2    wrong usage or input; of what was refused nothing was written
     3    the store, the embedder or the local server failed
     130  ended by Ctrl-C
     141  whoever read the output went away, as `| head` does

@@ -29,14 +29,13 @@ USE, GRAPH, EXCHANGE, UPKEEP = "Use", "Look around", "Share skill files", "Keep 
 
 EPILOG = (
     "Data goes to stdout, everything else to stderr; with --json stdout is one JSON document.\n\n"
-    "Exit status: 0 done; 1 the answer is no (demo wrong, unknown skill, server not running); 2 wrong usage or input; "
-    "3 the store, the embedder or the local server failed; 130 Ctrl-C; 141 the reader of the output went away."
+    "Exit status: 0 done; 1 the answer is no (demo wrong, unknown skill, an agent of a workflow failed); 2 wrong usage "
+    "or input; 3 the store, the embedder or the local server failed; 130 Ctrl-C; 141 the output's reader left."
 )
 
 app = typer.Typer(
     cls=BrainGroup,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=EPILOG,

@@ -19,7 +19,7 @@ from brain.model.context import ContextFeatures, Shape
 from brain.model.record import Record
 from brain.model.relations import Edge, Relation
 from brain.model.skill import TRANSFER_HISTORY_LENGTH, Skill, SkillCondition, SkillStep, SkillTransferRecord
-from brain.model.text import parse_time
+from brain.model.text import parse_expiry, parse_time
 from brain.store.values import RecallEntry
 
 log = logging.getLogger(__name__)
@@ -38,6 +38,21 @@ _FEATURE_TYPES = {
     "complexity": int,
     "metadata": dict,
 }
+_SKILL_TYPES = {
+    **dict.fromkeys(("id", "name", "description", "skill_type"), str),
+    **dict.fromkeys(("procedure", "preconditions", "postconditions"), list),
+    "source_context": dict,
+    "transfer_history": list,
+    "confidence": float,
+    "usage_count": int,
+    "success_rate": float,
+    "tags": list,
+    **dict.fromkeys(("created_at", "updated_at", "expires_at"), str),
+    **dict.fromkeys(("transfer_count", "transfer_successes"), int),
+    "namespace": str,
+    "version": int,
+}
+_TOO_MANY = 2**62
 _FEATURE_LISTS = ("task_structures", "cognitive_patterns", "domain_hints")
 _CONDITION_TYPES = {"predicate": str, "description": str, "required": bool}
 
@@ -65,10 +80,8 @@ def read_document(
     try:
         data = read_json(document)
         history = [*data.get("transfer_history", ()), *read_json(f"[{','.join(transfers)}]")][-TRANSFER_HISTORY_LENGTH:]
-        if not any(map(has_surrogates, (document, *transfers))):
-            history = list(map(read_transfer, history))
-        data["transfer_history"] = history
-        return Skill.from_dict({**data, **later, "id": skill_id, "namespace": namespace})
+        data = {**data, **later, "id": skill_id, "namespace": namespace, "transfer_history": history}
+        return Skill.from_dict(data) if any(map(has_surrogates, (document, *transfers))) else read_whole(data)
     except _DAMAGE as error:
         log.warning("%s: skill %r in namespace %r cannot be read: %s", location, skill_id, namespace, error)
         return None
@@ -140,6 +153,38 @@ def read_transfer(item: Any) -> SkillTransferRecord:
         return SkillTransferRecord.from_dict(item)
     item["timestamp"] = parse_time(item["timestamp"])
     return _made(SkillTransferRecord, item)
+
+
+def read_whole(data: dict[str, Any]) -> Skill:
+    """A skill from what JSON without surrogates gave, as `read_transfer` reads an application."""
+    parts = {
+        "procedure": list(map(read_step, data.get("procedure", ()))),
+        "preconditions": list(map(read_condition, data.get("preconditions", ()))),
+        "postconditions": list(map(read_condition, data.get("postconditions", ()))),
+        "transfer_history": list(map(read_transfer, data.get("transfer_history", ()))),
+    }
+    whole = {**data, **parts}
+    if _types(whole) != _SKILL_TYPES or not _is_sound(whole):
+        return Skill.from_dict(whole)
+    fields = {name: whole[name] for name in _SKILL_TYPES}
+    for name in ("created_at", "updated_at"):
+        fields[name] = parse_time(fields[name])
+    fields["expires_at"] = parse_expiry(fields["expires_at"])
+    return _made(Skill, fields)
+
+
+def _is_sound(fields: Mapping[str, Any]) -> bool:
+    """Whether the fields of a skill, each of its type, have values that they may have."""
+    return (
+        all(fields[name].strip() for name in ("id", "skill_type", "namespace"))
+        and 0.0 <= fields["confidence"] <= 1.0
+        and 0.0 <= fields["success_rate"] <= 1.0
+        and 0 <= fields["transfer_successes"] <= fields["transfer_count"] < _TOO_MANY
+        and 0 <= fields["usage_count"] < _TOO_MANY
+        and 0 <= fields["version"] < _TOO_MANY
+        and len(fields["transfer_history"]) <= TRANSFER_HISTORY_LENGTH
+        and all(type(tag) is str for tag in fields["tags"])
+    )
 
 
 def read_step(item: Any) -> SkillStep:

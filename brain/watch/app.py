@@ -231,7 +231,7 @@ class WatchApp(App[None]):
         """Nothing to go back to is no key that goes back, and what is typed is no key at all."""
         if action == "go_back":
             return bool(self.board.back)
-        return not (action in ("filter", "help") and self._filter.is_typed_into)
+        return action not in ("filter", "help") or not (self._filter.is_typed_into or self.screen.is_modal)
 
     def action_go_back(self) -> None:
         """Goes back along the edge that was followed last."""

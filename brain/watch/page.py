@@ -16,6 +16,8 @@ from brain.watch.lifetime import time_left, urgency
 
 LONGEST_TEXT = 2_000
 """Characters of one text that are shown; `brain show` prints all."""
+LONGEST_NOTE = 300
+"""Characters of what was adapted at one application."""
 LONGEST_PAGE = 60_000
 """Characters of steps that are shown, so that a page is laid out in some 50 ms."""
 LABEL = 10
@@ -23,6 +25,7 @@ LABEL = 10
 LEAST_BESIDE = 8
 """Columns that text needs beside its label."""
 
+_ALL = "brain show {} prints all."
 _INWARDS = {
     Relation.DERIVES_FROM: "source of",
     Relation.COMPOSED_OF: "part of",
@@ -123,7 +126,7 @@ def _steps(steps: Sequence[SkillStep], width: int, skill_id: str) -> Iterator[Li
         notes += [plain(step.parameters)] if step.parameters else []
         left -= len(text) + sum(map(len, notes))
         if left < 0:
-            yield from _texts(f"… and {len(steps) - i + 1} more; brain show {skill_id} prints all.", width, "quiet")
+            yield from _texts(f"… and {len(steps) - i + 1:,} more; {_ALL.format(skill_id)}", width, "quiet")
             return
         head = [(f"{i:>{indent - 2}}  ", "label")]
         yield from _hanging(head, f"{text} (optional)" if step.is_optional else text, width, "text")
@@ -146,6 +149,8 @@ def _edges(details: Details, width: int) -> Iterator[Line]:
         if edge.metadata:
             lines += _hanging([("  ", "text")], _cut(plain(edge.metadata)), width, "quiet")
         yield from (Line(line.spans, number) for line in lines)
+    if details.more_edges:
+        yield from _texts(f"… and {details.more_edges:,} more; {_ALL.format(details.skill_id)}", width, "quiet")
 
 
 def _relation(edge: Edge) -> str:
@@ -169,7 +174,7 @@ def _transfers(history: Sequence[SkillTransferRecord], width: int) -> Iterator[L
         said = fit(str(domain) or "no domain", max(0, width - 20)).rstrip()
         yield Line([mark, (f"{moment(record.timestamp)}  ", "quiet"), (said, "text")])
         if record.adaptations:
-            yield from _hanging([("  ", "text")], _cut(plain(record.adaptations)), width, "quiet")
+            yield from _hanging([("  ", "text")], _cut(plain(record.adaptations), LONGEST_NOTE), width, "quiet")
 
 
 def _writes(skill: Skill, width: int) -> Iterator[Line]:
@@ -188,5 +193,5 @@ def _hanging(head: list[Span], text: str, width: int, role: str) -> Iterator[Lin
         yield Line([*(head if i == 0 else [(" " * indent, "text")]), (line, role)])
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}… ({len(text) - LONGEST_TEXT:,} more)"
+def _cut(text: str, most: int = LONGEST_TEXT) -> str:
+    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more)"

@@ -142,7 +142,15 @@ INDEXES = {
     },
 }
 """The index or constraint that each statement must use. Renaming one, or a property of one, fails here."""
-SORTED_BY_INDEX = {"page_of_skills", "page_of_rows", "page_of_entries", "page_of_stored", "expired_ids", "outbox", "trim_deletions"}
+SORTED_BY_INDEX = {
+    "page_of_skills",
+    "page_of_rows",
+    "page_of_entries",
+    "page_of_stored",
+    "expired_ids",
+    "outbox",
+    "trim_deletions",
+}
 """Statements whose order an index gives: they read what they return and no more."""
 SMALL_SCANS = {"migration_history", "record_migration"}
 """Statements that read a whole label on purpose: the history."""

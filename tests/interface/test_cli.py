@@ -138,7 +138,7 @@ def test_every_command_and_every_option_has_help(command):
 
 def test_the_commands_are_those_of_the_guide():
     assert set(get_command(app).commands) == set(
-        "demo learn recall why feedback mcp skills show related link delete sweep stats "
+        "demo learn recall why feedback mcp watch skills show related link delete sweep stats "
         "doctor migrate reembed copy dump load export import approve redis neo4j".split()
     )
 

@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
-RUN_ELSEWHERE = ("make demo", "pip install", "brain neo4j start")
-"""Commands that install or start something; the packaging and local server tests run them."""
+RUN_ELSEWHERE = ("make ", ". .venv", "pip install", "brain neo4j start", "claude mcp add")
+"""Commands that install, start or register something; the packaging, local server and MCP tests run what they do."""
 
 
 def blocks(language):
@@ -57,11 +57,11 @@ def test_every_command_runs_and_prints_what_is_shown(folder):
     assert shown > 10
 
 
-def test_the_program_runs(folder):
-    (program,) = [block for block in blocks("python") if "asyncio.run" in block]
+@pytest.mark.parametrize("program", [block for block in blocks("python") if "import" in block])
+def test_the_programs_run(program, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", program],
-        cwd=folder,
+        cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
@@ -69,3 +69,9 @@ def test_the_program_runs(folder):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+def test_every_path_that_is_named_is_there():
+    named = re.findall(r"`((?:examples|cypher|docker|brain)/[^`*…]*)`", README) + re.findall(r"\]\(([^)#]+)\)", README)
+    assert len(named) > 8
+    assert [path for path in named if not (ROOT / path).exists()] == []

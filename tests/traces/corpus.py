@@ -69,10 +69,16 @@ def otlp(seed):
 
     def span(name, start, told):
         attributes = [{"key": key, "value": {"stringValue": value}} for key, value in told.items()]
-        place = {"traceId": trace, "spanId": f"{start:016x}", "startTimeUnixNano": str(1_700_000_000_000_000_000 + start)}
+        place = {
+            "traceId": trace,
+            "spanId": f"{start:016x}",
+            "startTimeUnixNano": str(1_700_000_000_000_000_000 + start),
+        }
         spans.append(place | {"name": name, "attributes": attributes})
 
-    span("chat m", 1, {"gen_ai.operation.name": "chat", "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": task})
+    span(
+        "chat m", 1, {"gen_ai.operation.name": "chat", "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": task}
+    )
     for i, (name, arguments, result) in enumerate(calls):
         told = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name}
         told |= {"gen_ai.tool.call.arguments": json.dumps(arguments), "gen_ai.tool.call.result": result}

@@ -11,7 +11,7 @@ from tests.watch.driving import settled
 from tests.watch.samples import fill
 
 FILE = Path(__file__).resolve().parents[2] / "examples" / "pictures" / "watch.svg"
-SIZE = (116, 32)
+SIZE = (118, 32)
 
 
 async def drawn() -> str:

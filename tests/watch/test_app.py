@@ -1,6 +1,7 @@
 """The dashboard as a user meets it, by keys and by mouse, on every store."""
 
 import asyncio
+import re
 
 import pytest
 from textual.events import Key
@@ -260,6 +261,29 @@ def test_help_is_shown_whole_and_leaves_again(sample, drive):
         assert isinstance(app.screen, HelpScreen)
 
     drive(sample, steps, size=NARROW)
+
+
+def test_nothing_behind_the_help_takes_a_key(sample, drive):
+    async def steps(pilot):
+        app = pilot.app
+        await press(pilot, "question_mark", "slash", "s", "down", "t")
+        assert isinstance(app.screen, HelpScreen)
+        await press(pilot, "escape")
+        assert app._table.has_focus
+        assert (app.board.cursor, app.board.query.order, app.theme) == (0, SkillOrder.USES, DARK.name)
+
+    drive(sample, steps)
+
+
+def test_turned_light_it_looks_as_if_it_had_begun_so(sample, drive):
+    async def picture(pilot):
+        return re.sub(r"terminal-\d+", "terminal", pilot.app.export_screenshot())
+
+    async def turned(pilot):
+        await press(pilot, "t")
+        return await picture(pilot)
+
+    assert drive(sample, turned) == drive(sample, picture, light=True) != drive(sample, picture)
 
 
 def test_dark_turns_light_and_back(sample, drive):

@@ -233,6 +233,13 @@ def test_endless_text_is_cut_and_says_how_much_is_missing():
     assert len(lines) < 2_500
 
 
+def test_only_the_first_of_very_many_edges_are_shown(brain, monkeypatch):
+    monkeypatch.setattr("brain.watch.details.EDGES_SHOWN", 2)
+    details = read_details(brain._store, "diagnosis")
+    assert (len(details.edges), len(details.others), details.more_edges) == (2, 2, 1)
+    assert "… and 1 more; brain show diagnosis prints all." in text_of(page(details, 60, NOW))
+
+
 def test_a_skill_that_is_gone_says_so_and_stays_readable(brain):
     details = read_details(brain._store, "diagnosis")
     said = text_of(page(details, 60, NOW, gone=True))

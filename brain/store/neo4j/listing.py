@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from brain.store.base import Clock
-from brain.store.listing import read_rows
+from brain.store.listing import RowValues, read_rows
 from brain.store.neo4j.connection import Connection, Transaction
 from brain.store.neo4j.reading import is_gone
 from brain.store.values import SkillRow
@@ -19,11 +19,11 @@ def rows(
     """See `Store.rows`."""
     if skill_ids is not None:
         found = connection.ask(lambda tx: _there(tx, tx.value("rows_by_id", ids=list(skill_ids), now=clock())))
-        yield read_rows(map(tuple, found), location)
+        yield read_rows(map(_values, found), location)
         return
     after = ""
     while found := _page(connection, after, size, clock()):
-        yield read_rows(map(tuple, found), location)
+        yield read_rows(map(_values, found), location)
         after = found[-1][0]
 
 
@@ -45,3 +45,14 @@ def _there(tx: Transaction, rows: list[list[Any]]) -> list[list[Any]]:
         if None in (row[1], *row[4:9]):
             tx.doubt(row)
     return found
+
+
+def _values(row: list[Any]) -> RowValues:
+    skill_id, name, domain, tags, *rest = row
+    ordered = [tag for _, tag in sorted(tags, key=_place)]
+    return (skill_id, name, domain, ordered, *rest)
+
+
+def _place(tag: list[Any]) -> int:
+    """The place of a tag; one that a hand put there may have none."""
+    return tag[0] if isinstance(tag[0], int) else 0

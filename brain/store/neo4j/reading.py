@@ -8,15 +8,15 @@ bodies, at a third of the cost. A difference between the two is a write in progr
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from brain.errors import BrainError
 from brain.model.context import Shape
-from brain.model.skill import Skill, SkillTransferRecord
+from brain.model.skill import Skill
 from brain.model.text import parse_time
 from brain.store.base import CONFIDENCE_UNITS
-from brain.store.documents import has_surrogates, read_condition, read_json, read_step, read_transfer
+from brain.store.documents import has_surrogates, read_json, read_whole
 from brain.store.neo4j.rows import COUNTED, JSON_FIELDS, LISTS, Properties, head_of
 from brain.store.values import Observation, SeenTrace
 
@@ -32,6 +32,8 @@ _OWN = {
     "APPLIED": {"id", "number"},
 }
 """What a node has that is no field of its record; statements give each a timestamp, null but for an application."""
+_PARTS = (*LISTS.values(), "tags")
+_JSON_TEXTS = (*JSON_FIELDS, "extra", "body")
 _BESIDE = ("counted", "parts", "applied", "body", "nodes")
 """What a row has that is no field of the skill."""
 _COLUMNS = (
@@ -54,14 +56,15 @@ def read_skill(values: Sequence[Any], namespace: str, location: str, doubt: Doub
     try:
         body = _body(row["body"], by_body)
         by_nodes = not by_body or body is None
-        own = _parts_of_nodes(row["nodes"]) if not by_body or body is None else _parts_of_body(body, row["body"])
+        own = _parts_of_nodes(row["nodes"]) if not by_body or body is None else {name: body[name] for name in _PARTS}
         history = _history(row["nodes"])
         whole = _has_all_nodes(row, own, history, by_nodes) and _is_of_one_write(row, body, own if by_nodes else {})
         if not whole and doubt(row["id"], *(row[name] for name in _BESIDE)):
             log.warning(_EDITED, location, row["id"])
         known = {name: value for name, value in row.items() if name not in _BESIDE}
         fields = {**_fields(known), "namespace": namespace, "expires_at": row["expires_at"] or ""}
-        return Skill.from_dict({**fields, **own, "transfer_history": history})
+        data = {**fields, **own, "transfer_history": history}
+        return Skill.from_dict(data) if any(map(has_surrogates, _json_texts(row))) else read_whole(data)
     except _DAMAGE as error:
         doubt(row["id"], row)
         log.warning(
@@ -115,17 +118,10 @@ def _body(text: str | None, needed: bool) -> Properties | None:
         return {}
 
 
-def _parts_of_body(body: Properties, text: str) -> Properties:
-    """Steps, conditions and tags; as records, if that needs no closer look."""
-    parts = {name: body[name] for name in (*LISTS.values(), "tags")}
-    if has_surrogates(text):
-        return parts
-    return {
-        "procedure": list(map(read_step, parts["procedure"])),
-        "preconditions": list(map(read_condition, parts["preconditions"])),
-        "postconditions": list(map(read_condition, parts["postconditions"])),
-        "tags": parts["tags"],
-    }
+def _json_texts(row: Properties) -> Iterator[str]:
+    """Every JSON text of a skill and its nodes."""
+    for properties in (row, *(node for _, _, node in row["nodes"])):
+        yield from (text for name in _JSON_TEXTS if (text := properties.get(name)))
 
 
 def _parts_of_nodes(rows: Sequence[tuple[str, Any, Properties]]) -> Properties:
@@ -136,9 +132,9 @@ def _parts_of_nodes(rows: Sequence[tuple[str, Any, Properties]]) -> Properties:
     return {**parts, "tags": [node["name"] for node in nodes.get("TAGGED", ())]}
 
 
-def _history(rows: Sequence[tuple[str, Any, Properties]]) -> list[SkillTransferRecord]:
+def _history(rows: Sequence[tuple[str, Any, Properties]]) -> list[Properties]:
     nodes = [node for kind, _, node in rows if kind == "APPLIED" and "id" in node]
-    return [_transfer(node) for node in sorted(nodes, key=lambda node: node["number"])]
+    return [_fields(node, own=_OWN["APPLIED"]) for node in sorted(nodes, key=lambda node: node["number"])]
 
 
 def _has_all_nodes(row: Properties, own: Properties, history: Sequence[Any], by_nodes: bool) -> bool:
@@ -169,13 +165,6 @@ def _sorted_nodes(nodes: Sequence[tuple[str, Any, Properties]]) -> dict[str, lis
         if kind != "APPLIED":
             found.setdefault(kind, []).append((order if kind == "TAGGED" else node["order"], node))
     return {kind: [node for _, node in sorted(pairs, key=lambda pair: pair[0])] for kind, pairs in found.items()}
-
-
-def _transfer(node: Properties) -> SkillTransferRecord:
-    fields = _fields(node, own=_OWN["APPLIED"])
-    if has_surrogates(node["target_context"] + node["adaptations"]):
-        return SkillTransferRecord.from_dict(fields)
-    return read_transfer(fields)
 
 
 def _fields(properties: Properties, own: Collection[str] = ()) -> Properties:

@@ -157,8 +157,7 @@ class Skills:
         self._connection.many("put_body", [body_row(w, n) for w, n in zip(skills, numbers, strict=True)])
         self.run_many("clear_tags", [{"id": skill_id} for skill_id in kept])
         self._connection.many("clear_transfers", [{"number": number} for number in kept.values()])
-        tags = sorted((tag, w.skill.id) for w in skills for tag in w.skill.tags)  # pages of the index one by one
-        self.run_many("put_tag", ({"tag": tag, "id": skill_id} for tag, skill_id in tags))
+        self.run_many("put_tag", ({"tag": tag, "id": w.skill.id} for w in skills for tag in w.skill.tags))
 
     def change(self, rows: dict[str, list[Columns]]) -> None:
         """Runs statements that each change a part of stored skills by `number`, and tells readers of all of them."""
