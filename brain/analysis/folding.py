@@ -87,7 +87,7 @@ def _without_failures(acts: list[FoldedStep]) -> list[FoldedStep]:
 
 
 def _pitfall(act: FoldedStep) -> str:
-    return f"{act.step.action[:60]} failed: {act.step.error}"[:_LONGEST_PITFALL]
+    return f"{act.action} failed: {act.step.error}"[:_LONGEST_PITFALL]
 
 
 def _repeats(acts: list[FoldedStep]) -> list[FoldedStep]:

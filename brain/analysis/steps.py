@@ -30,7 +30,7 @@ _MOST_AGENTS = 50
 
 
 def execution_of(trace: Trace, *, success: bool | None = None) -> dict[str, Any]:
-    """What `observe` and `learn_many` take: `execution_trace`, `context`, `outcome`, and the trace's digest as its id.
+    """What `observe` and `learn_many` take; the id is made of the trace's digest and its verdict.
 
     `success` is the verdict where the trace holds none. The guide's own dictionary stays as it is. Raises `ValueError`
     if neither says how it ended.
@@ -49,7 +49,7 @@ def execution_of(trace: Trace, *, success: bool | None = None) -> dict[str, Any]
         "execution_trace": told | ({"agents": agents} if len(agents) > 1 else {}),
         "context": {"task": trace.task, **({"domain": trace.domain} if trace.domain else {})},
         "outcome": outcome,
-        "trace_id": f"{trace.format}-{trace.digest}",
+        "trace_id": f"{trace.format}-{trace.digest}{'' if verdict else '-failed'}",
     }
 
 

@@ -185,7 +185,7 @@ class LiveListing:
         """Ids of all that are wanted; the latest answer is kept until something changes."""
         asked = (wanted.order, wanted.descending, wanted.words, wanted.tag)
         if self._ordered[0] != asked:
-            found = [kept for _, kept in sorted(self._kept.items()) if _fits(kept, wanted)]
+            found = _fitting([kept for _, kept in sorted(self._kept.items())], wanted)
             if wanted.order is not SkillOrder.ID or wanted.descending:  # sorting is stable: ties stay by id
                 found.sort(key=_KEYS[wanted.order], reverse=wanted.descending)
             self._ordered = (asked, [kept.row.id for kept in found])
@@ -233,10 +233,11 @@ def _searched(row: SkillRow) -> str:
     return fold("\n".join((row.name, row.id, row.domain, *row.tags)))
 
 
-def _fits(kept: _Kept, wanted: Wanted) -> bool:
-    if wanted.tag is not None and wanted.tag not in kept.row.tags:
-        return False
-    return all(word in kept.text for word in wanted.words)
+def _fitting(every: list[_Kept], wanted: Wanted) -> list[_Kept]:
+    found = every if wanted.tag is None else [kept for kept in every if wanted.tag in kept.row.tags]
+    for word in wanted.words:  # a pass for each word: a loop in a loop takes three times as long
+        found = [kept for kept in found if word in kept.text]
+    return found
 
 
 def _place(ids: Sequence[str], skill_id: str | None) -> int | None:

@@ -149,7 +149,7 @@ def read_transfer(item: Any) -> SkillTransferRecord:
     JSON without surrogates gave needs little of it: only what has unknown fields is looked at closely. The others are
     made as unpickling makes them, in a fifth of the time of `model_construct`.
     """
-    if _types(item) != _TRANSFER_TYPES or not 0.0 <= item["confidence"] <= 1.0:
+    if not _fits(item, _TRANSFER_TYPES) or not 0.0 <= item["confidence"] <= 1.0:
         return SkillTransferRecord.from_dict(item)
     item["timestamp"] = parse_time(item["timestamp"])
     return _made(SkillTransferRecord, item)
@@ -164,7 +164,7 @@ def read_whole(data: dict[str, Any]) -> Skill:
         "transfer_history": list(map(read_transfer, data.get("transfer_history", ()))),
     }
     whole = {**data, **parts}
-    if _types(whole) != _SKILL_TYPES or not _is_sound(whole):
+    if not _fits(whole, _SKILL_TYPES) or not _is_sound(whole):
         return Skill.from_dict(whole)
     fields = {name: whole[name] for name in _SKILL_TYPES}
     for name in ("created_at", "updated_at"):
@@ -189,28 +189,31 @@ def _is_sound(fields: Mapping[str, Any]) -> bool:
 
 def read_step(item: Any) -> SkillStep:
     """One step, as `read_transfer` reads an application."""
-    if _types(item) != _STEP_TYPES or not item["action"].strip() or item["order"] < 0:
+    if not _fits(item, _STEP_TYPES) or not item["action"].strip() or item["order"] < 0:
         return SkillStep.from_dict(item)
     return _made(SkillStep, item)
 
 
 def read_condition(item: Any) -> SkillCondition:
     """One condition, as `read_transfer` reads an application."""
-    if _types(item) != _CONDITION_TYPES or not item["predicate"].strip():
+    if not _fits(item, _CONDITION_TYPES) or not item["predicate"].strip():
         return SkillCondition.from_dict(item)
     return _made(SkillCondition, item)
 
 
 def read_features(context: Mapping[str, Any]) -> ContextFeatures:
     """The features in a skill's context, as `read_transfer` reads an application."""
-    plain = _types(context) == _FEATURE_TYPES and 1 <= context["complexity"] <= 10
+    plain = _fits(context, _FEATURE_TYPES) and 1 <= context["complexity"] <= 10
     if plain and all(type(text) is str for name in _FEATURE_LISTS for text in context[name]):
         return _made(ContextFeatures, dict(context))
     return ContextFeatures.from_dict(dict(context))
 
 
-def _types(item: Any) -> dict[str, type]:
-    return {name: type(value) for name, value in item.items()}
+def _fits(item: Any, types: Mapping[str, type]) -> bool:
+    """Whether an item has exactly these fields, each of its type; at once if they stand in their order."""
+    if [*map(type, item.values())] == [*types.values()] and [*item] == [*types]:
+        return True
+    return {name: type(value) for name, value in item.items()} == types
 
 
 def _made(kind: type[R], fields: dict[str, Any]) -> R:

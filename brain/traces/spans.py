@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brain.traces.messages import is_message
-from brain.traces.values import list_at, object_at, parsed, text_at
+from brain.traces.values import list_at, object_at, parsed, text_at, time_of
 
 EXECUTE_TOOL = "execute_tool"
 
@@ -60,7 +60,7 @@ class Span:
     id: str
     parent: str
     name: str
-    start: float
+    start: int
     tier: int = 0
     kind: str = ""
     tool: str = ""
@@ -285,18 +285,20 @@ def _fault(value: Mapping[str, Any], told: Mapping[str, Any], events: list[tuple
     return text_at(status, "message", "description") or raised or str(told.get("error.type") or "status is error")
 
 
-def _start(value: Mapping[str, Any]) -> float:
+def _start(value: Mapping[str, Any]) -> int:
+    """When a span began, in its export's unit: a whole number, as a float would not tell nanoseconds apart."""
     keys = "startTimeUnixNano start_time_unix_nano startTime start_time timeUnixNano time_unix_nano".split()
     start = next((value[key] for key in keys if value.get(key) not in (None, "")), 0)
-    if isinstance(start, list) and len(start) == 2:  # seconds and nanoseconds
-        return float(start[0]) * 1e9 + float(start[1])
-    try:
-        return float(start)
-    except (TypeError, ValueError):
-        from brain.traces.values import time_of
-
+    if isinstance(start, list):  # seconds and nanoseconds
+        whole = [part for part in start[:2] if isinstance(part, int)]
+        return whole[0] * 10**9 + whole[1] if len(whole) == 2 else 0
+    if isinstance(start, str) and not start.isdigit():
         found = time_of(start)
-        return found.timestamp() * 1e9 if found else 0.0
+        return int(found.timestamp() * 1e6) * 1000 if found else 0
+    try:
+        return int(start) if isinstance(start, int | float | str) else 0
+    except (ValueError, OverflowError):
+        return 0
 
 
 def _jaeger_parent(value: Mapping[str, Any]) -> str:

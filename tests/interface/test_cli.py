@@ -138,7 +138,7 @@ def test_every_command_and_every_option_has_help(command):
 
 def test_the_commands_are_those_of_the_guide():
     assert set(get_command(app).commands) == set(
-        "demo learn recall why feedback mcp watch skills show related link delete sweep stats "
+        "demo learn recall why feedback run mcp watch skills show related link delete sweep stats "
         "doctor migrate reembed copy dump load export import approve redis neo4j".split()
     )
 
@@ -266,19 +266,16 @@ def test_learn_names_the_keys_that_it_does_not_read(run):
     assert json.loads(result.stdout)["outcome"] == "created"
 
 
-def test_learn_says_what_was_learned_before_an_error(run, data):
+def test_what_is_refused_does_not_stop_the_rest(run, data):
     bad = changed("outcome", "success", to="false")
-    result = run("learn", "-", "--json", input=json.dumps([EXECUTION, bad, OTHER]))
+    result = run("learn", "-", "--json", input=json.dumps([EXECUTION, bad, OTHER, {"context": {}}]))
     assert result.exit_code == 2
-    assert len(json.loads(result.stdout)) == 1
-    assert "Stopped at standard input, item 1. Learned before it: standard input, item 0." in result.stderr
-    assert "error: standard input, item 1: outcome is not valid: success" in result.stderr
-    assert len(data("skills")) == 1
-
-
-def test_a_file_that_lacks_a_key_stops_learn_before_anything_is_written(run, data):
-    refused(run("learn", "-", input=json.dumps([EXECUTION, {"context": {}}])), "item 1 has no 'execution_trace'")
-    assert data("skills") == []
+    told = json.loads(result.stdout)
+    assert [one["source"][-6:] for one in told] == ["item 0", "item 1", "item 2", "item 3"]
+    assert [one["outcome"] for one in told] == ["created", "refused", "created", "refused"]
+    assert "standard input, item 1: outcome is not valid: success" in result.stderr
+    assert "item 3" in result.stderr
+    assert len(data("skills")) == 2
 
 
 def test_an_id_that_is_taken_is_refused(learn, run):
@@ -341,7 +338,8 @@ def test_learn_refuses_and_writes_nothing(run, data, given, words):
 
 def test_files_that_cannot_be_read_are_named(run, tmp_path):
     refused(run("learn", tmp_path / "gone.json"), "gone.json cannot be read", "No such file")
-    refused(run("learn", tmp_path), "cannot be read", "directory")
+    (tmp_path / "empty").mkdir()
+    refused(run("learn", tmp_path / "empty"), "the directory holds no files")
     refused(run("learn", "-", "-"), "only once")
 
 

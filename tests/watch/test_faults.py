@@ -15,7 +15,7 @@ from tests.clock import FakeClock
 from tests.services import own_redis
 from tests.watch.driving import lines, names, panel, press, screen, settled, until
 from tests.watch.samples import fill
-from tests.watch.wires import sluggish
+from tests.watch.wires import SERVERS, sluggish
 
 
 @pytest.fixture
@@ -103,29 +103,25 @@ def test_a_server_that_stops_answering_is_named_after_a_moment_and_holds_up_no_k
         server.stop()
 
 
-@pytest.mark.neo4j
-@pytest.mark.parametrize("kind", ["neo4j", "redis"])
-def test_a_wire_that_is_slow_and_cut_is_waited_for(kind, request):
-    proxy, location = sluggish(kind, request.getfixturevalue(f"{kind}_server"), "watch-faults")
-    brain = opened(location, namespace="watch-faults")
+@pytest.mark.parametrize("place", SERVERS, indirect=True)
+def test_a_wire_that_is_slow_and_cut_is_waited_for(place, clock, drive):
+    fill(place.open(clock=clock))
+    proxy, location = sluggish(place)
+    brain = SyncBrain.open(location, namespace=place.namespace, clock=clock, cache=False)
 
-    async def steps():
-        async with WatchApp(brain, brain._store, look_every=0.05).run_test(size=(110, 32)) as pilot:
-            app = pilot.app
-            await settled(pilot)
-            proxy.flowing.clear()
-            await until(pilot, lambda: "No answer for" in app._notice.text, "the notice")
-            await keys_are_answered(pilot)
-            proxy.flowing.set()
-            await until(pilot, lambda: not app._notice.text, "the end of the notice")
-            proxy.cut_everything()
-            await press(pilot, "slash", *"blind")
-            await until(pilot, lambda: names(app) == ["Blind comparison"], "an answer on a new wire")
+    async def steps(pilot):
+        app = pilot.app
+        proxy.flowing.clear()
+        await until(pilot, lambda: "No answer for" in app._notice.text, "the notice")
+        await keys_are_answered(pilot)
+        proxy.flowing.set()
+        await until(pilot, lambda: not app._notice.text, "the end of the notice")
+        proxy.cut_everything()
+        await press(pilot, "slash", *"blind")
+        await until(pilot, lambda: names(app) == ["Blind comparison"], "an answer on a new wire")
 
     try:
-        asyncio.run(steps())
-        for skill in brain.get_skills():
-            brain.skill_graph.delete_skill(skill.id)
+        drive(brain, steps)
     finally:
         brain.close()
         proxy.close()

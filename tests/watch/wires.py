@@ -3,7 +3,12 @@
 import threading
 from urllib.parse import urlsplit
 
+import pytest
+
 from tests.proxy import Proxy
+
+SERVERS = [pytest.param("neo4j", marks=pytest.mark.neo4j), pytest.param("redis", marks=pytest.mark.redis)]
+"""The places that are behind a wire."""
 
 
 class Sluggish(Proxy):
@@ -23,12 +28,9 @@ class Sluggish(Proxy):
         super().close()
 
 
-def sluggish(kind, server, name):
-    """A proxy before a server, and the location of a store behind it; `name` keeps it apart from others."""
-    if kind == "neo4j":
-        address = urlsplit(server.uri)
-        proxy = Sluggish(address.hostname, address.port)
-        return proxy, f"bolt://{server.user}:{server.password}@127.0.0.1:{proxy.port}"
-    address = urlsplit(server.url)
+def sluggish(place):
+    """A proxy before the server of a place, and the location that leads through it."""
+    address = urlsplit(place.location)
     proxy = Sluggish(address.hostname, address.port)
-    return proxy, f"redis://127.0.0.1:{proxy.port}/0?prefix={name}"
+    location = place.location.replace(f"{address.hostname}:{address.port}", f"127.0.0.1:{proxy.port}", 1)
+    return proxy, location.replace("neo4j://", "bolt://", 1)  # a router would name the server itself
