@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from brain.model.stats import Stats
     from brain.model.trace import Trace
     from brain.store.base import Clock
+    from brain.store.values import SkillRow
     from brain.workflow.brain_agent import BrainAgent
 
     __version__: str
@@ -97,6 +98,7 @@ _HOME = {
     "SkillGraph": "brain.engine.graph",
     "SkillNotFoundError": "brain.errors",
     "SkillOrder": "brain.engine.listing",
+    "SkillRow": "brain.store.values",
     "SkillStep": "brain.model.skill",
     "SkillTransferEngine": "brain.engine.transfer",
     "SkillTransferRecord": "brain.model.skill",
@@ -156,6 +158,7 @@ __all__ = [
     "SkillGraph",
     "SkillNotFoundError",
     "SkillOrder",
+    "SkillRow",
     "SkillStep",
     "SkillTransferEngine",
     "SkillTransferRecord",

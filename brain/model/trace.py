@@ -43,8 +43,8 @@ class Trace(Record):
     """One execution, read from a file of any known format.
 
     `source` says where it stood (file, and line or item), `format` what it was written as; `digest` is that of its
-    content, equal for equal traces wherever they stand. `notes` tell what was left out in reading. `execution` is the
-    guide's dictionary where the file holds one: that is learned as it stands.
+    content, equal for equal traces wherever they stand. `execution` is the guide's
+    dictionary where the file holds one: that is learned as it stands.
     """
 
     task: Text = ""
@@ -54,7 +54,6 @@ class Trace(Record):
     source: Text = ""
     format: Text = ""
     digest: Text = ""
-    notes: list[Text] = Field(default_factory=list)
     execution: Annotated[dict[str, Any] | None, Field(repr=False)] = None
 
     @property

@@ -29,7 +29,6 @@ class Origin:
     source: str
     format: str
     limits: TraceLimits = field(default_factory=TraceLimits)
-    notes: Sequence[str] = ()
 
 
 class TraceDraft:
@@ -39,7 +38,6 @@ class TraceDraft:
         self._origin, self._limits = origin, origin.limits
         self.task = self.domain = ""
         self.outcome = TraceOutcome()
-        self.notes: list[str] = list(origin.notes)
         self.steps: list[dict[str, Any]] = []
         self._by_id: dict[str, int] = {}
         self._open: list[int] = []
@@ -150,7 +148,6 @@ class TraceDraft:
             source=self._origin.source,
             format=self._origin.format,
             digest=_digest(self.task, steps),
-            notes=self.notes,
         )
 
 

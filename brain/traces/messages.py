@@ -6,7 +6,7 @@ write the same few things under other names. They are told apart by the keys tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -329,8 +329,3 @@ def _call_of_item(item: Mapping[str, Any], kind: str) -> Call | None:
     failed = True if item.get("status") == "failed" or item.get("error") else None
     answered = result is not None or failed is True or kind in ("web_search_call", "file_search_call")
     return Call(name, arguments, id, answered=answered, result=item.get("error") or result, failed=failed)
-
-
-def messages_in(value: Any) -> Iterator[Any]:
-    """The messages of a list, or of an object that holds one."""
-    yield from value if isinstance(value, list) else list_at(value, "messages", "traj", "conversation", "conversations")

@@ -12,15 +12,21 @@ from brain.traces import read
 
 
 @pytest.fixture
-def location(tmp_path):
-    return f"sqlite:///{tmp_path / 'skills.db'}"
+def store_folder(tmp_path_factory):
+    """Where the store of this test lies: not among the files that are learned."""
+    return tmp_path_factory.mktemp("store")
 
 
 @pytest.fixture
-def run(location, tmp_path):
+def location(store_folder):
+    return f"sqlite:///{store_folder / 'skills.db'}"
+
+
+@pytest.fixture
+def run(location, store_folder):
     """Runs `brain` with a store of this test."""
     environment = {"BRAIN_STORE": location, "BRAIN_EMBEDDER": None, "COLUMNS": "200", "TERM": "dumb"}
-    environment["BRAIN_CACHE_DIR"] = str(tmp_path / "cache")
+    environment["BRAIN_CACHE_DIR"] = str(store_folder / "cache")
 
     def runs(*arguments, input=None):
         return CliRunner(env=environment).invoke(app, [str(argument) for argument in arguments], input=input)

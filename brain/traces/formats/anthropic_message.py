@@ -9,7 +9,7 @@ from typing import Any
 from brain.model.trace import Trace
 from brain.traces.base import LIKELY, NO, POSSIBLE, SURE, Format
 from brain.traces.drafts import Origin, TraceDraft
-from brain.traces.messages import is_message, read_message, tell
+from brain.traces.messages import converse, is_message, read_message, tell
 from brain.traces.values import list_at, object_at, text_at
 from brain.traces.verdicts import verdict_in
 
@@ -55,9 +55,7 @@ class AnthropicMessage(Format):
         elif self.whole(first):
             _read_whole(draft, first)
         else:
-            for value in chain([first], values):
-                if is_message(value):
-                    tell(draft, read_message(value))
+            converse(draft, chain([first], values))
         yield draft.finish()
 
 
@@ -73,10 +71,8 @@ def _has_blocks(value: Any) -> bool:
 
 
 def _read_whole(draft: TraceDraft, value: Mapping[str, Any]) -> None:
-    rows = [*_messages(value), *(found for found in (object_at(value, "response"),) if found)]
-    for row in rows or [value]:
-        if is_message(row):
-            tell(draft, read_message(row))
+    rows = [*_messages(value), object_at(value, "response")]
+    converse(draft, rows if any(rows) else [value])
     draft.outcome = verdict_in({key: item for key, item in value.items() if key not in ("content", "messages")})
 
 

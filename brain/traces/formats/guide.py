@@ -47,7 +47,6 @@ def _trace(given: dict[str, Any], origin: Origin) -> Trace:
         source=origin.source,
         format=origin.format,
         digest=digest(json.dumps(given, sort_keys=True)),
-        notes=list(origin.notes),
         execution=given,
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 from brain.model.trace import Trace
 from brain.traces.base import LIKELY, NO, POSSIBLE, SURE, Format
 from brain.traces.drafts import Origin, TraceDraft
-from brain.traces.messages import is_message, read_message, tell
+from brain.traces.messages import converse, is_message
 from brain.traces.values import list_at, object_at, text_at
 from brain.traces.verdicts import verdict_in
 
@@ -57,9 +57,7 @@ class OpenAIChat(Format):
             yield _streamed(chain([first], values), origin)
         else:
             draft = TraceDraft(origin)
-            for value in chain([first], values):
-                if is_message(value):
-                    tell(draft, read_message(value))
+            converse(draft, chain([first], values))
             yield draft.finish()
 
 
@@ -70,9 +68,7 @@ def _messages(value: Any) -> list[Any]:
 def _whole(value: Mapping[str, Any], origin: Origin) -> Trace:
     draft = TraceDraft(origin)
     inner = object_at(value, "request", "body", "kwargs", "inputs")
-    for message in [*(_messages(value) or _messages(inner)), *_completed(value)]:
-        if is_message(message):
-            tell(draft, read_message(message))
+    converse(draft, [*(_messages(value) or _messages(inner)), *_completed(value)])
     draft.domain = text_at(value, "domain")
     draft.outcome = verdict_in(value)
     if not draft.task:

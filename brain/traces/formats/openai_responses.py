@@ -9,7 +9,7 @@ from typing import Any
 from brain.model.trace import Trace
 from brain.traces.base import LIKELY, NO, POSSIBLE, SURE, Format
 from brain.traces.drafts import Origin, TraceDraft
-from brain.traces.messages import is_item, is_message, read_message, tell
+from brain.traces.messages import converse, is_item, is_message, read_message, tell
 from brain.traces.values import list_at, object_at, text_at
 from brain.traces.verdicts import judged, verdict_in
 
@@ -69,36 +69,28 @@ def _read_whole(draft: TraceDraft, value: Mapping[str, Any]) -> str:
     if isinstance(asked, str):
         draft.ask(asked)
     rows = asked if isinstance(asked, list) else list_at(value, "items", "new_items")
-    for row in [*rows, *list_at(response, "output")]:
-        _tell(draft, row)
+    converse(draft, [*rows, *list_at(response, "output")])
     draft.outcome = verdict_in(value)
     return _failed(response)
 
 
 def _read_part(draft: TraceDraft, value: Any) -> str:
     if not isinstance(value, Mapping) or not _is_event(value):
-        _tell(draft, value)
+        converse(draft, [value])
         return ""
     kind = value["type"]
     if kind == "response.output_item.done":
-        _tell(draft, value.get("item"))
+        converse(draft, [value.get("item")])
     elif kind in ("response.completed", "response.failed", "response.incomplete"):
         response = object_at(value, "response")
-        for row in list_at(response, "output"):
-            _tell(draft, row)  # a call that was streamed before is the same call
+        converse(draft, list_at(response, "output"))  # a call that was streamed before is the same call
         return _failed(response)
     elif kind == "response.created":
         asked = object_at(value, "response").get("input")
         if isinstance(asked, str):
             draft.ask(asked)
-        for row in asked if isinstance(asked, list) else []:
-            _tell(draft, row)
+        converse(draft, asked if isinstance(asked, list) else [])
     return ""
-
-
-def _tell(draft: TraceDraft, row: Any) -> None:
-    if is_message(row) or is_item(row):
-        tell(draft, read_message(row))
 
 
 def _failed(response: Mapping[str, Any]) -> str:
