@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from itertools import chain, islice
@@ -198,12 +199,11 @@ def _learn_one(brain: SyncBrain, lesson: Lesson, output: Output, dry_run: bool) 
 def _learn_all(brain: SyncBrain, every: Iterator[Lesson], output: Output, dry_run: bool) -> None:
     """Learns all traces that can be, and reports on every one."""
     report = Report(output)
-    learning = Learning(brain, report)
+    results = Learning(brain, report).results(every)
     if output.as_json:
-        output.stream(learning.rows(every))
+        output.stream(result.to_dict() for result in results)
     else:
-        for _ in learning.rows(every):
-            pass
+        deque(results, maxlen=0)
         output.text(report.table())
     report.tell_the_rest()
     if report.refused:

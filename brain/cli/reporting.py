@@ -6,6 +6,7 @@ import gc
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -99,19 +100,36 @@ class Report:
             self._output.notice(f"Replaced before it was stored: {in_words(self._redacted)}.")
 
 
+@dataclass(frozen=True)
+class Result:
+    """What came of one trace: its receipt, or why there is none."""
+
+    lesson: Lesson
+    receipt: LearnReceipt | None = None
+    refusal: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON values."""
+        if self.receipt is not None:
+            return {"source": self.lesson.where, **self.receipt.to_dict(), "redacted": self.lesson.redacted}
+        return row_of(self.lesson, self.refusal)
+
+
 class Learning:
     """Learns one batch after the other."""
 
     def __init__(self, brain: SyncBrain, report: Report) -> None:
         self._brain, self._report = brain, report
 
-    def rows(self, every: Iterator[Lesson]) -> Iterator[dict[str, Any]]:
-        """What came of each, in order, as data."""
+    def results(self, every: Iterator[Lesson]) -> Iterator[Result]:
+        """What came of each, in order."""
         with _fewer_collections():
             while batch := list(islice(every, AT_ONCE)):
-                yield from self._of(batch)
+                for result in self._of(batch):
+                    self._note(result)
+                    yield result
 
-    def _of(self, batch: list[Lesson]) -> Iterator[dict[str, Any]]:
+    def _of(self, batch: list[Lesson]) -> Iterator[Result]:
         ready = [lesson for lesson in batch if lesson.arguments]
         receipts: dict[int, LearnReceipt] = {}
         try:
@@ -125,17 +143,16 @@ class Learning:
         places = {id(lesson): place for place, lesson in enumerate(ready)}
         for lesson in batch:
             place = places.get(id(lesson), -1)
-            yield self._row(lesson, receipts.get(place), refusals.get(place, ""))
+            yield Result(lesson, receipts.get(place), refusals.get(place, ""))
 
-    def _row(self, lesson: Lesson, receipt: LearnReceipt | None, refusal: str) -> dict[str, Any]:
-        if receipt is not None:
-            self._report.learned(lesson, receipt)
-            return {"source": lesson.where, **receipt.to_dict(), "redacted": lesson.redacted}
-        if lesson.skipped:
+    def _note(self, result: Result) -> None:
+        lesson = result.lesson
+        if result.receipt is not None:
+            self._report.learned(lesson, result.receipt)
+        elif lesson.skipped:
             self._report.skipped(lesson)
         else:
-            self._report.refuse(lesson.where, str(lesson.refused or refusal))
-        return row_of(lesson, refusal)
+            self._report.refuse(lesson.where, str(lesson.refused or result.refusal))
 
 
 @contextmanager
