@@ -45,7 +45,7 @@ near misses through; none finds seven fewer."""
 LEAST_SHARED = 0.3
 """Share of a text's content words that a twin has word for word; every merged pair has it. For a quick search."""
 
-MOST_COMPARED = 16
+MOST_COMPARED = 10
 """How many texts, those with most words in common, are compared step by step: 0.01 to 0.03 ms for most, which the
 language, the count of negations or too few common words tell apart, else 0.1 to 0.3 ms. Among the 368 texts of the
 labelled set a twin is at worst the fourth in that order, 0.8 on average; put in order by their procedures as well it is

@@ -113,7 +113,7 @@ class Outline:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """The content words, each with the lines that it stands in: a bit for each, the task's first, `PLACE` bits apart.
+        """The content words, each with its lines: a bit for each, the task's first, `PLACE` bits apart.
 
         Added up over the words of another line they count, for each line of this outline, how many of them it has.
         """

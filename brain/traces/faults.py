@@ -33,7 +33,7 @@ def fault_in(result: Any) -> str:
     """Why a call failed, of at most `LONGEST_FAULT` characters; empty if its result does not say that it did."""
     if isinstance(result, str):
         return _fault_in_text(result)
-    if isinstance(result, Mapping):
+    if isinstance(result, dict):
         return _fault_in_object(result)
     if isinstance(result, list):
         return next((fault for item in result[:20] if (fault := _fault_in_part(item))), "")
@@ -46,9 +46,9 @@ def failure(result: Any, otherwise: str = "failed") -> str:
 
 
 def _fault_in_part(item: Any) -> str:
-    if isinstance(item, Mapping) and isinstance(item.get("text"), str):
+    if isinstance(item, dict) and isinstance(item.get("text"), str):
         return _fault_in_text(item["text"])
-    return fault_in(item) if isinstance(item, Mapping | str) else ""
+    return fault_in(item) if isinstance(item, dict | str) else ""
 
 
 def _fault_in_object(result: Mapping[str, Any]) -> str:
@@ -80,12 +80,12 @@ def _fault_in_text(text: str) -> str:
 
 
 def _spoken(result: Any) -> Any:
-    if isinstance(result, Mapping):
+    if isinstance(result, dict):
         return next(
             (result[k] for k in ("message", "reason", "content", "output", "text", "detail") if result.get(k)), ""
         )
     if isinstance(result, list):
-        texts = [item.get("text") for item in result[:5] if isinstance(item, Mapping)]
+        texts = [item.get("text") for item in result[:5] if isinstance(item, dict)]
         return " ".join(text for text in texts if isinstance(text, str))
     return result
 

@@ -99,7 +99,7 @@ class Message:
 
 def is_message(value: Any) -> bool:
     """Whether `value` looks like a message of any dialect."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     if value.get("lc") == 1 and value.get("type") == "constructor":
         return _class_name(value) in ROLES
@@ -110,12 +110,12 @@ def is_message(value: Any) -> bool:
     kind = value.get("type")
     if not isinstance(kind, str) or kind not in ROLES:
         return False
-    return "content" in value or (isinstance(value.get("data"), Mapping) and "content" in value["data"])
+    return "content" in value or (isinstance(value.get("data"), dict) and "content" in value["data"])
 
 
 def is_item(value: Any) -> bool:
     """Whether `value` looks like an item of OpenAI's Responses: a call, its output, reasoning."""
-    if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         return False
     kind = value["type"]
     return kind.endswith(("_call", "_call_output")) or (kind == "reasoning" and "summary" in value)
@@ -123,12 +123,12 @@ def is_item(value: Any) -> bool:
 
 def read_message(value: Mapping[str, Any]) -> Message:
     """The message in an object for which `is_message` or `is_item` holds."""
-    if value.get("lc") == 1 and isinstance(value.get("kwargs"), Mapping):
+    if value.get("lc") == 1 and isinstance(value.get("kwargs"), dict):
         return _read_body(value["kwargs"], ROLES.get(_class_name(value), ""))
     if is_item(value):
         return _read_item(value)
     data = value.get("data")
-    if isinstance(data, Mapping) and text_at(value, "type") in ROLES:
+    if isinstance(data, dict) and text_at(value, "type") in ROLES:
         return _read_body(data, ROLES[value["type"]])
     named = value.get("role") or value.get("from") or value.get("type")
     return _read_body(value, ROLES.get(named, "") if isinstance(named, str) else "")
@@ -187,7 +187,7 @@ def _add_calls(body: Mapping[str, Any], found: Message) -> None:
         if call is not None and call.id not in known:
             found.calls.append(call)
     legacy = body.get("function_call") or object_at(body.get("additional_kwargs")).get("function_call")
-    call = _call_of(legacy) if isinstance(legacy, Mapping) and not calls else None
+    call = _call_of(legacy) if isinstance(legacy, dict) and not calls else None
     if call is not None:
         found.calls.append(call)
 
@@ -195,7 +195,7 @@ def _add_calls(body: Mapping[str, Any], found: Message) -> None:
 def _answers_of_tool(body: Mapping[str, Any], content: Any) -> list[Answer]:
     several = list_at(body, "tool_responses")  # AG2 puts the results of all calls into one message
     if several:
-        rows = [row for row in several if isinstance(row, Mapping)]
+        rows = [row for row in several if isinstance(row, dict)]
         return [Answer(row.get("content"), text_at(row, "tool_call_id", "id")) for row in rows]
     part = Message()
     if isinstance(content, list) and any(_kind(item).startswith("tool") for item in content):
@@ -214,7 +214,7 @@ def _read_content(content: Any, found: Message) -> None:
     elif isinstance(content, list):
         for part in content:
             _read_part(part, found)
-    elif isinstance(content, Mapping):
+    elif isinstance(content, dict):
         _read_part(content, found)
 
 
@@ -222,7 +222,7 @@ def _read_part(part: Any, found: Message) -> None:
     if isinstance(part, str):
         found.said.append(part) if part.strip() else None
         return
-    if not isinstance(part, Mapping):
+    if not isinstance(part, dict):
         return
     kind = _kind(part)
     if _is_text(part) or kind in _THOUGHT_PARTS:
@@ -240,11 +240,11 @@ def _read_part(part: Any, found: Message) -> None:
 
 def _is_text(part: Any) -> bool:
     kind = _kind(part)
-    return kind in _TEXT_PARTS or (not kind and isinstance(part, Mapping) and isinstance(part.get("text"), str))
+    return kind in _TEXT_PARTS or (not kind and isinstance(part, dict) and isinstance(part.get("text"), str))
 
 
 def _kind(part: Any) -> str:
-    kind = part.get("type") if isinstance(part, Mapping) else None
+    kind = part.get("type") if isinstance(part, dict) else None
     return kind if isinstance(kind, str) else ""
 
 
@@ -252,7 +252,7 @@ def _call_of_part(part: Mapping[str, Any], kind: str) -> Call | None:
     if kind in _CALL_PARTS:
         return _call_of(part)
     for key in ("functionCall", "function_call", "toolUse", "toolCall"):
-        if isinstance(part.get(key), Mapping):
+        if isinstance(part.get(key), dict):
             return _call_of(part[key])
     if kind == "tool-invocation":
         return _call_of(object_at(part, "toolInvocation"))
@@ -264,7 +264,7 @@ def _call_of_part(part: Mapping[str, Any], kind: str) -> Call | None:
 def _answer_of(part: Mapping[str, Any], kind: str) -> Answer | None:
     if kind.endswith("tool_result") or kind in ("tool-result", "tool_call_response"):
         result = next((part[key] for key in ("content", "result", "output", "response") if key in part), None)
-        if isinstance(result, Mapping) and set(result) == {"type", "value"}:  # the AI SDK's typed output
+        if isinstance(result, dict) and set(result) == {"type", "value"}:  # the AI SDK's typed output
             result = result["value"]
         failed = True if part.get("is_error") or part.get("isError") else None
         inner = _kind(result)
@@ -272,10 +272,10 @@ def _answer_of(part: Mapping[str, Any], kind: str) -> Answer | None:
             failed, result = True, text_at(result, "error_message", "error_code") or inner
         return Answer(result, text_at(part, "tool_use_id", "toolCallId", "tool_call_id", "id"), "", failed)
     for key in ("functionResponse", "function_response"):
-        if isinstance(part.get(key), Mapping):
+        if isinstance(part.get(key), dict):
             told = part[key]
             return Answer(told.get("response"), text_at(told, "id"), text_at(told, "name"))
-    if isinstance(part.get("toolResult"), Mapping):
+    if isinstance(part.get("toolResult"), dict):
         told = part["toolResult"]
         return Answer(told.get("content"), text_at(told, "toolUseId"), "", told.get("status") == "error" or None)
     return None
@@ -283,10 +283,10 @@ def _answer_of(part: Mapping[str, Any], kind: str) -> Answer | None:
 
 def _call_of(item: Any) -> Call | None:
     """A call in any of its spellings; None if it has no name."""
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return None
     inner = item.get("function") or item.get("custom")
-    told = inner if isinstance(inner, Mapping) else item
+    told = inner if isinstance(inner, dict) else item
     name = text_at(told, "name", "toolName", "tool_name", "function_name", "recipient_name")
     if not name and isinstance(item.get("function"), str):
         name = item["function"]

@@ -199,7 +199,7 @@ class _Reading:
             return None
         if isinstance(value, list):
             return value or None
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return None
         lists = [item for key in _HOLDERS if isinstance(item := value.get(key), list) and item]
         return next((found for found in lists if self._is_known(found[0], depth + 1)), None)

@@ -76,7 +76,7 @@ class Span:
 
 def spans_in(value: Any) -> Iterator[Mapping[str, Any]]:
     """The spans of an export, of any spelling, or the value itself if it is one; log records count as spans' events."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return
     if is_span(value):
         yield value
@@ -85,20 +85,20 @@ def spans_in(value: Any) -> Iterator[Mapping[str, Any]]:
     for group in [*_resources(value), *_resources(inner)]:
         scopes = "scopeSpans scope_spans instrumentationLibrarySpans instrumentation_library_spans scopeLogs scope_logs"
         for scope in [row for key in scopes.split() for row in list_at(group, key)]:
-            yield from (row for row in list_at(scope, "spans", "logRecords", "log_records") if isinstance(row, Mapping))
-        yield from (row for row in list_at(group, "spans") if isinstance(row, Mapping))
+            yield from (row for row in list_at(scope, "spans", "logRecords", "log_records") if isinstance(row, dict))
+        yield from (row for row in list_at(group, "spans") if isinstance(row, dict))
     for trace in list_at(value, "data"):  # Jaeger
-        yield from (row for row in list_at(trace, "spans") if isinstance(row, Mapping))
+        yield from (row for row in list_at(trace, "spans") if isinstance(row, dict))
 
 
 def _resources(value: Mapping[str, Any]) -> list[Any]:
     keys = "resourceSpans resource_spans batches resourceLogs resource_logs".split()
-    return [row for key in keys for row in list_at(value, key) if isinstance(row, Mapping)]
+    return [row for key in keys for row in list_at(value, key) if isinstance(row, dict)]
 
 
 def is_export(value: Any) -> bool:
     """Whether a value is an export of spans."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     keys = ("resourceSpans", "resource_spans", "batches", "resourceLogs", "resource_logs")
     holders = [value, object_at(value, "trace")]
@@ -109,7 +109,7 @@ def is_export(value: Any) -> bool:
 
 def is_span(value: Any) -> bool:
     """Whether a value is a span by itself, as the console exporters and Jaeger write them."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     has_trace = any(key in value for key in ("traceId", "trace_id", "traceID")) or "trace_id" in object_at(
         value, "context"
@@ -120,14 +120,14 @@ def is_span(value: Any) -> bool:
 
 def attributes(value: Any) -> dict[str, Any]:
     """Attributes as an object, whether they are one or OTLP's list of keys and typed values."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: item for key, item in value.items() if isinstance(key, str)}
     rows = value if isinstance(value, list) else []
     return {key: _plain(row.get("value")) for row in rows if (key := text_at(row, "key"))}
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    if not isinstance(value, Mapping) or depth > 20:
+    if not isinstance(value, dict) or depth > 20:
         return value
     for key, item in value.items():
         kind = key.replace("_", "").lower()
@@ -207,7 +207,7 @@ def _read_event(span: Span, name: str, content: dict[str, Any]) -> None:
     role = name.removeprefix("gen_ai.").removesuffix(".message")
     if name == "gen_ai.choice":
         message = object_at(content, "message") or parsed(content.get("message"))
-        span.outputs += messages_of(message if isinstance(message, Mapping) else content, "assistant")
+        span.outputs += messages_of(message if isinstance(message, dict) else content, "assistant")
     elif name.endswith(".message") and role in ("user", "system", "assistant", "tool"):
         span.inputs += messages_of({"role": role, **content}, role)
     elif "gen_ai.prompt" in content or "gen_ai.input.messages" in content:
@@ -224,11 +224,11 @@ def messages_of(value: Any, role: str = "user") -> list[Any]:
     if isinstance(found, str):
         cut_short = found.lstrip().startswith(("{", "["))  # an exporter cuts long attributes
         return [{"role": role, "content": found}] if found.strip() and not cut_short else []
-    if isinstance(found, Mapping):
+    if isinstance(found, dict):
         for key in ("messages", "contents", "inputs", "input", "kwargs", "prompt"):
-            if isinstance(found.get(key), list | Mapping | str) and found.get(key):
+            if isinstance(found.get(key), list | dict | str) and found.get(key):
                 return messages_of(found[key], role)
-        if isinstance(found.get("content"), Mapping):
+        if isinstance(found.get("content"), dict):
             return messages_of(found["content"], role)
         if "content" in found or "parts" in found or "tool_calls" in found:
             return [{"role": role, **found}]
@@ -237,7 +237,7 @@ def messages_of(value: Any, role: str = "user") -> list[Any]:
     if rows and isinstance(rows[0], list):
         rows = rows[0]
     whole = [row for row in rows if is_message(row)]
-    if not whole and any(isinstance(row, Mapping) and "toolName" in row for row in rows):
+    if not whole and any(isinstance(row, dict) and "toolName" in row for row in rows):
         return [{"role": "assistant", "tool_calls": rows}]
     return whole
 
@@ -268,11 +268,11 @@ def _events(value: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     rows = [*list_at(value, "events"), *list_at(value, "logs"), *([value] if "body" in value else [])]
     found = []
     for row in rows:
-        if isinstance(row, Mapping):
+        if isinstance(row, dict):
             told = attributes(row.get("attributes", row.get("fields")))
             body = _plain(row.get("body"))
             name = text_at(row, "name", "eventName", "event_name") or text_at(told, "event.name", "event")
-            found.append((name, {**told, **(body if isinstance(body, Mapping) else {"content": body} if body else {})}))
+            found.append((name, {**told, **(body if isinstance(body, dict) else {"content": body} if body else {})}))
     return found
 
 

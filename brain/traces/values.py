@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -55,7 +54,7 @@ def kept(value: Any, limits: TraceLimits, depth: int = 0) -> Any:
     if isinstance(value, list | tuple):
         items = [kept(item, limits, depth + 1) for item in value[: limits.items]]
         return items if len(value) <= limits.items else [*items, f"{ELLIPSIS} {len(value) - limits.items} more"]
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         found: dict[str, Any] = {}
         for key, item in value.items():
             if len(found) >= limits.items:
@@ -79,7 +78,7 @@ def parsed(value: Any) -> Any:
 def arguments_of(value: Any, limits: TraceLimits) -> dict[str, Any]:
     """The arguments of a call as an object, whether they were given as one, as its text, or as something else."""
     given = parsed(value)
-    if isinstance(given, Mapping):
+    if isinstance(given, dict):
         return dict(kept(given, limits))
     return {} if given in (None, "", []) else {"input": kept(given, limits)}
 
@@ -115,20 +114,20 @@ def _utc(time: datetime) -> datetime | None:
 
 def text_at(value: Any, *keys: str) -> str:
     """The first non-empty text at one of `keys` of an object; empty if there is none, or `value` is no object."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return ""
     return next((found for key in keys if isinstance(found := value.get(key), str) and found.strip()), "")
 
 
 def list_at(value: Any, *keys: str) -> list[Any]:
     """The first list at one of `keys` of an object; empty if there is none."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return []
     return next((found for key in keys if isinstance(found := value.get(key), list)), [])
 
 
 def object_at(value: Any, *keys: str) -> dict[str, Any]:
     """The first object at one of `keys` of an object; empty if there is none."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return {}
     return next((found for key in keys if isinstance(found := value.get(key), dict)), {})

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from brain.model.trace import TraceOutcome
@@ -46,7 +46,7 @@ def judged(found: list[tuple[str, bool]]) -> TraceOutcome:
 
 def _verdicts(value: Any, where: str, depth: int) -> Iterator[tuple[str, bool, float | None]]:
     """Each verdict as it reads, what it means, and the reward where it is one."""
-    if not isinstance(value, Mapping) or depth > _DEEPEST:
+    if not isinstance(value, dict) or depth > _DEEPEST:
         return
     for key, item in value.items():
         name = str(key)
@@ -55,7 +55,7 @@ def _verdicts(value: Any, where: str, depth: int) -> Iterator[tuple[str, bool, f
         meaning = _meaning(plain, item)
         if meaning is not None:
             yield f"{cut(place, 100)} = {cut(str(item), 40)}", meaning, float(item) if plain in _NUMBERS else None
-        elif isinstance(item, Mapping) and plain in _INSIDE:
+        elif isinstance(item, dict) and plain in _INSIDE:
             yield from _verdicts(item, place, depth + 1)
 
 

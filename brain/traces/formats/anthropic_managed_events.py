@@ -42,7 +42,7 @@ class AnthropicManagedEvents(Format):
 
 
 def _is_event(value: Any) -> bool:
-    kind = value.get("type") if isinstance(value, Mapping) else None
+    kind = value.get("type") if isinstance(value, dict) else None
     return isinstance(kind, str) and kind.startswith(_SENDERS)
 
 

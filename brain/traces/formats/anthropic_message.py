@@ -25,7 +25,7 @@ class AnthropicMessage(Format):
     name = "anthropic_message"
 
     def whole(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         if value.get("type") == "message" and isinstance(value.get("content"), list) and "stop_reason" in value:
             return SURE
@@ -39,7 +39,7 @@ class AnthropicMessage(Format):
         )
 
     def part(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         if text_at(value, "type") in _EVENTS:
             return SURE
@@ -66,7 +66,7 @@ def _messages(value: Any) -> list[Any]:
 def _has_blocks(value: Any) -> bool:
     if not is_message(value) or "role" not in value:
         return False
-    blocks = [block.get("type") for block in list_at(value, "content")[:50] if isinstance(block, Mapping)]
+    blocks = [block.get("type") for block in list_at(value, "content")[:50] if isinstance(block, dict)]
     return any(isinstance(kind, str) and (kind in _BLOCKS or kind.endswith("_tool_result")) for kind in blocks)
 
 

@@ -33,7 +33,7 @@ class AutoGenCore(Format):
     name = "autogen_core"
 
     def whole(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         rows = _messages(value)
         if any(_is_typed(row) for row in rows[:5]):
@@ -74,12 +74,12 @@ def _messages(value: Any, depth: int = 0) -> list[Any]:
 
 def _unlogged(value: Any) -> Any:
     """The message in a line of a log, which holds it as its `message` or `payload`."""
-    inner = parsed(object_at(value).get("payload") if isinstance(value, Mapping) else None)
+    inner = parsed(object_at(value).get("payload") if isinstance(value, dict) else None)
     return inner if _is_typed(inner) else value
 
 
 def _is_typed(value: Any) -> bool:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     kind = text_at(value, "type")
     return (kind in _CORE and "content" in value) or (kind in _CHAT and "source" in value)
@@ -107,7 +107,7 @@ class _Turns:
 
 
 def _read(draft: TraceDraft, row: Any, turns: _Turns) -> None:
-    if not isinstance(row, Mapping):
+    if not isinstance(row, dict):
         return
     kind, source, content = text_at(row, "type"), text_at(row, "source", "name"), row.get("content")
     time = row.get("created_at") or row.get("timestamp")
@@ -116,13 +116,13 @@ def _read(draft: TraceDraft, row: Any, turns: _Turns) -> None:
     if kind in _CALLS and isinstance(content, list):
         draft.think(text_at(row, "thought"))
         for call in content:
-            if isinstance(call, Mapping):
+            if isinstance(call, dict):
                 draft.call(
                     text_at(call, "name"), call.get("arguments"), id=text_at(call, "id"), agent=source, time=time
                 )
     elif kind in _RESULTS and isinstance(content, list):
         for result in content:
-            if isinstance(result, Mapping):
+            if isinstance(result, dict):
                 failed = True if result.get("is_error") else None
                 draft.answer(
                     result.get("content"), id=text_at(result, "call_id"), name=text_at(result, "name"), failed=failed

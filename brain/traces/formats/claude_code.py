@@ -25,7 +25,7 @@ class ClaudeCode(Format):
     name = "claude_code"
 
     def part(self, value: Any) -> int:
-        if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
+        if not isinstance(value, dict) or not isinstance(value.get("type"), str):
             return NO
         in_session = any(key in value for key in ("sessionId", "session_id", "parentUuid", "leafUuid", "uuid"))
         if value["type"] in _TYPES and is_message(value.get("message")):
@@ -37,7 +37,7 @@ class ClaudeCode(Format):
     def read(self, values: Iterator[Any], origin: Origin) -> Iterator[Trace]:
         drafts: dict[str, TraceDraft] = {}
         for value in values:
-            if not isinstance(value, Mapping) or text_at(value, "type") not in _TYPES:
+            if not isinstance(value, dict) or text_at(value, "type") not in _TYPES:
                 continue
             session = text_at(value, "sessionId", "session_id")
             _read(drafts.setdefault(session, TraceDraft(origin)), value)

@@ -23,19 +23,15 @@ class Codex(Format):
     name = "codex"
 
     def whole(self, value: Any) -> int:
-        if (
-            isinstance(value, Mapping)
-            and isinstance(value.get("session"), Mapping)
-            and isinstance(value.get("items"), list)
-        ):
+        if isinstance(value, dict) and isinstance(value.get("session"), dict) and isinstance(value.get("items"), list):
             return LIKELY + 5
         return NO
 
     def part(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         kind = text_at(value, "type")
-        if kind in _ENVELOPES and isinstance(value.get("payload"), Mapping):
+        if kind in _ENVELOPES and isinstance(value.get("payload"), dict):
             return SURE
         if kind.startswith(_EXEC) and kind.count(".") == 1:
             return SURE
@@ -50,7 +46,7 @@ class Codex(Format):
         draft = TraceDraft(origin)
         rows = iter(list_at(first, "items")) if self.whole(first) else chain([first], values)
         for row in rows:
-            if isinstance(row, Mapping):
+            if isinstance(row, dict):
                 _read(draft, row)
         yield draft.finish()
 
@@ -74,7 +70,7 @@ def _read_item(draft: TraceDraft, item: Mapping[str, Any], time: Any) -> None:
     message.time = time
     for i, answer in enumerate(message.answers):
         result = parsed(answer.result)
-        if isinstance(result, Mapping) and "output" in result:  # {"output": ..., "metadata": {"exit_code": ...}}
+        if isinstance(result, dict) and "output" in result:  # {"output": ..., "metadata": {"exit_code": ...}}
             code = object_at(result, "metadata").get("exit_code", 0)
             failed = True if code not in (0, None) else answer.failed
             message.answers[i] = type(answer)(result["output"], answer.id, answer.name, failed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from brain.analysis.abstraction import extract_procedure
@@ -24,7 +24,7 @@ class Guide(Format):
     name = "guide"
 
     def whole(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         if "execution_trace" in value:
             return SURE
@@ -53,7 +53,7 @@ def _trace(given: dict[str, Any], origin: Origin) -> Trace:
 
 def _steps(told: Any, origin: Origin) -> list[TraceStep]:
     """The steps, read as `learn` reads them. What `learn` will refuse has none: it says then what is wrong."""
-    raw = told.get("steps") if isinstance(told, Mapping) else None
+    raw = told.get("steps") if isinstance(told, dict) else None
     rows = raw if isinstance(raw, list) else []
     if len(rows) > origin.limits.steps:
         raise TraceError(origin.source, f"has more than {origin.limits.steps:,} steps. Split it.")
@@ -63,7 +63,7 @@ def _steps(told: Any, origin: Origin) -> list[TraceStep]:
         return []
     found = []
     for step, row in zip(procedure, rows or procedure, strict=False):
-        more = row if isinstance(row, Mapping) else {}
+        more = row if isinstance(row, dict) else {}
         failed = fault_in({"error": more.get("error"), "status": more.get("status")})
         found.append(
             TraceStep(
@@ -81,7 +81,7 @@ def _steps(told: Any, origin: Origin) -> list[TraceStep]:
 
 
 def _outcome(outcome: Any) -> TraceOutcome:
-    success = outcome.get("success") if isinstance(outcome, Mapping) else None
+    success = outcome.get("success") if isinstance(outcome, dict) else None
     if not isinstance(success, bool):
         return TraceOutcome()
     quality = outcome.get("quality")

@@ -23,7 +23,7 @@ class LangGraphStream(Format):
     name = "langgraph_stream"
 
     def whole(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         rows = [*_state_messages(value), *list_at(value, "history")]
         return LIKELY if any(_is_langchain(row) for row in rows[:5]) else NO
@@ -31,7 +31,7 @@ class LangGraphStream(Format):
     def part(self, value: Any) -> int:
         if _mode_of(value):
             return SURE
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         if str(value.get("event", "")).startswith(_EVENTS):
             return SURE
@@ -46,7 +46,7 @@ class LangGraphStream(Format):
         for value in chain([first], values) if first is not None else ():
             _read(value, seen)
         seen.finish()
-        if isinstance(first, Mapping) and self.whole(first):
+        if isinstance(first, dict) and self.whole(first):
             draft.outcome = verdict_in({key: item for key, item in first.items() if key not in ("messages", "values")})
         yield draft.finish()
 
@@ -100,11 +100,11 @@ def _read(value: Any, seen: _Seen) -> None:
     mode = _mode_of(value)
     if mode:
         _read_mode(mode, _payload(value), seen)
-    elif isinstance(value, Mapping) and str(value.get("event", "")).startswith(_EVENTS):
+    elif isinstance(value, dict) and str(value.get("event", "")).startswith(_EVENTS):
         seen.event(value)
     elif is_message(value):
         seen.add(value)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         seen.state(_state_messages(value))
 
 
@@ -114,12 +114,12 @@ def _read_mode(mode: str, payload: Any, seen: _Seen) -> None:
     elif mode.startswith("messages"):
         for item in payload if isinstance(payload, list) else [payload]:  # a message and what is known of it
             seen.add(item)
-    elif mode.startswith("updates") and isinstance(payload, Mapping):
+    elif mode.startswith("updates") and isinstance(payload, dict):
         for update in payload.values():  # by node
             for part in update if isinstance(update, list) else [update]:
                 for message in _state_messages(part):
                     seen.add(message)
-    elif mode in ("debug", "checkpoints", "tasks") and isinstance(payload, Mapping):
+    elif mode in ("debug", "checkpoints", "tasks") and isinstance(payload, dict):
         inner = object_at(payload, "payload") or payload
         seen.snapshot(_state_messages(object_at(inner, "values")))
 
@@ -128,7 +128,7 @@ def _mode_of(value: Any) -> str:
     """The mode of a piece of a stream: `[mode, payload]`, `[namespace, mode, payload]` or an object of the server."""
     if isinstance(value, list | tuple) and len(value) in (2, 3) and isinstance(value[-2], str):
         mode = value[-2]
-    elif isinstance(value, Mapping) and "data" in value:
+    elif isinstance(value, dict) and "data" in value:
         mode = text_at(value, "event") or (text_at(value, "type") if "ns" in value else "")
     else:
         return ""
@@ -137,7 +137,7 @@ def _mode_of(value: Any) -> str:
 
 
 def _payload(value: Any) -> Any:
-    return value["data"] if isinstance(value, Mapping) else value[-1]
+    return value["data"] if isinstance(value, dict) else value[-1]
 
 
 def _state_messages(value: Any) -> list[Any]:
@@ -145,7 +145,7 @@ def _state_messages(value: Any) -> list[Any]:
     if isinstance(value, list):
         flat = value[0] if value and isinstance(value[0], list) else value  # a model's input is a batch
         return flat if any(map(is_message, flat[:3])) else []
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return []
     inner = object_at(value, "values", "channel_values", "state", "output")
     rows = list_at(value, "messages") or list_at(inner, "messages")

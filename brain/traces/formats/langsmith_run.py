@@ -27,7 +27,7 @@ class LangSmithRun(Format):
     streams = True
 
     def whole(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         if any(map(_is_run, [*list_at(value, "post"), *list_at(value, "patch")])):
             return SURE
@@ -47,7 +47,7 @@ class LangSmithRun(Format):
 
 
 def _is_run(value: Any) -> bool:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     return "run_type" in value or ("dotted_order" in value and "trace_id" in value)
 
@@ -62,7 +62,7 @@ class _Runs:
 
     def add(self, value: Any, depth: int = 0) -> None:
         """One run, or a batch of them."""
-        if not isinstance(value, Mapping) or depth > _DEEPEST:
+        if not isinstance(value, dict) or depth > _DEEPEST:
             return
         for run in [*list_at(value, "post"), *list_at(value, "runs")]:
             self.add(run, depth + 1)
@@ -99,7 +99,7 @@ class _Runs:
             self._by_key[key] = run
 
     def _patch(self, run: Any) -> None:
-        if not isinstance(run, Mapping):
+        if not isinstance(run, dict):
             return
         known = next((self._by_key[key] for key in _keys(run) if key in self._by_key), None)
         if known is None and len(self._runs) == 1:
@@ -151,7 +151,7 @@ def _asked(inputs: Any, depth: int = 0) -> str:
     """What a run was given, where it is a question in words: the last thing a user said, or a text."""
     if isinstance(inputs, str):
         return inputs
-    if not isinstance(inputs, Mapping):
+    if not isinstance(inputs, dict):
         return ""
     rows = list_at(inputs, "messages", "input", "chat_history", "history")
     rows = rows[0] if rows and isinstance(rows[0], list) else rows
@@ -167,14 +167,14 @@ def _answered(outputs: Any) -> Any:
     choices = list_at(outputs, "choices")
     if choices:
         return text_at(object_at(choices[0], "message"), "content") or outputs
-    return outputs.get("output", outputs) if isinstance(outputs, Mapping) else outputs
+    return outputs.get("output", outputs) if isinstance(outputs, dict) else outputs
 
 
 def _feedback(run: Mapping[str, Any]) -> list[tuple[str, bool]]:
     """What evaluators said of a run, where they said yes or no."""
     found: list[tuple[str, bool]] = []
     for key, stats in list(object_at(run, "feedback_stats").items())[:_MOST_FEEDBACK]:
-        average = stats.get("avg") if isinstance(stats, Mapping) else None
+        average = stats.get("avg") if isinstance(stats, dict) else None
         if key.lower() in ("correctness", "correct", "success", "passed") and average in (0, 1):
             found.append((f"feedback {key} = {average}", average == 1))
     return found

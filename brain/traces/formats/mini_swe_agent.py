@@ -25,7 +25,7 @@ class MiniSweAgent(Format):
     name = "mini_swe_agent"
 
     def whole(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         if str(value.get("trajectory_format", "")).startswith("mini-swe-agent"):
             return SURE
@@ -48,7 +48,7 @@ class MiniSweAgent(Format):
 
 
 def _is_ours(value: Any) -> bool:
-    if not isinstance(value, Mapping) or "role" not in value:
+    if not isinstance(value, dict) or "role" not in value:
         return False
     content = value.get("content")
     text = content if isinstance(content, str) else read_message(value).text if is_message(value) else ""

@@ -33,7 +33,7 @@ class OpenAIChat(Format):
     name = "openai_chat"
 
     def whole(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         if text_at(value, "object") == _COMPLETION:
             return SURE
@@ -43,7 +43,7 @@ class OpenAIChat(Format):
         return POSSIBLE if any(is_message(item) for item in _messages(inner)[:3]) else NO
 
     def part(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         return SURE if text_at(value, "object") == _CHUNK else POSSIBLE if is_message(value) else NO
 
@@ -92,7 +92,7 @@ def _streamed(chunks: Iterator[Any], origin: Origin) -> Trace:
             delta = object_at(choice, "delta")
             said.append(text_at(delta, "content"))
             for piece in list_at(delta, "tool_calls"):
-                if isinstance(piece, Mapping):
+                if isinstance(piece, dict):
                     call = calls.setdefault(
                         str(piece.get("index", len(calls))), {"id": "", "name": "", "arguments": ""}
                     )

@@ -22,17 +22,17 @@ class OpenAIResponses(Format):
     name = "openai_responses"
 
     def whole(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         if value.get("object") == "response":
             return SURE
-        if isinstance(value.get("response"), Mapping) and value["response"].get("object") == "response":
+        if isinstance(value.get("response"), dict) and value["response"].get("object") == "response":
             return NO if _is_event(value) else SURE
         rows = [*list_at(value, "input", "items", "new_items"), *list_at(value, "output")]
         return LIKELY if any(is_item(row) for row in rows[:20]) else NO
 
     def part(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         if _is_event(value) or text_at(value, "object") in _SPANS:
             return SURE
@@ -75,7 +75,7 @@ def _read_whole(draft: TraceDraft, value: Mapping[str, Any]) -> str:
 
 
 def _read_part(draft: TraceDraft, value: Any) -> str:
-    if not isinstance(value, Mapping) or not _is_event(value):
+    if not isinstance(value, dict) or not _is_event(value):
         converse(draft, [value])
         return ""
     kind = value["type"]

@@ -35,7 +35,7 @@ class OpenHandsEvents(Format):
         return SURE if any(self.part(row) for row in rows) else NO
 
     def part(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         if text_at(value, "kind") in _KINDS:
             return SURE
@@ -58,7 +58,7 @@ class OpenHandsEvents(Format):
             draft.outcome = verdict_in({key: item for key, item in first.items() if key not in _LISTS})
         for row in rows:
             for event in row if isinstance(row, list) else [row]:  # older ones keep pairs
-                if isinstance(event, Mapping):
+                if isinstance(event, dict):
                     _read_event(draft, event)
         yield draft.finish()
 

@@ -23,7 +23,7 @@ class OrkaTrace(Format):
     name = "orka_trace"
 
     def whole(self, value: Any) -> int:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return NO
         rows = list_at(value, "events", "trace", "logs")
         return SURE if any(map(_is_event, rows[:3])) or ("blob_store" in value and "events" in value) else NO
@@ -42,7 +42,7 @@ class OrkaTrace(Format):
             blobs, rows = object_at(first, "blob_store"), iter(list_at(first, "events", "trace", "logs"))
         prompts: list[str] = []
         for event in rows:
-            if isinstance(event, Mapping) and text_at(event, "event_type") not in _NO_STEPS:
+            if isinstance(event, dict) and text_at(event, "event_type") not in _NO_STEPS:
                 _read_event(draft, event, blobs, prompts)
         if not draft.task:  # what was put in is a number or an object; the first prompt says what was asked of it
             draft.ask(next((prompt for prompt in prompts if prompt), ""))
@@ -50,17 +50,17 @@ class OrkaTrace(Format):
 
 
 def _is_event(value: Any) -> bool:
-    return isinstance(value, Mapping) and value.keys() >= _KEYS and ("payload" in value or "timestamp" in value)
+    return isinstance(value, dict) and value.keys() >= _KEYS and ("payload" in value or "timestamp" in value)
 
 
 def _read_event(draft: TraceDraft, event: Mapping[str, Any], blobs: Mapping[str, Any], prompts: list[str]) -> None:
     if text_at(event, "agent_id") == "meta_report":
         return
     payload = _resolved(event.get("payload"), blobs)
-    told = payload if isinstance(payload, Mapping) else {"result": payload}
+    told = payload if isinstance(payload, dict) else {"result": payload}
     given = object_at(told, "result") or told  # newer ones have one level less
     asked = told.get("input", given.get("input"))
-    if isinstance(asked, Mapping):
+    if isinstance(asked, dict):
         asked = asked.get("input")
     if isinstance(asked, str) and len(asked.split()) > 1:
         draft.ask(asked)
@@ -86,7 +86,7 @@ def _read_event(draft: TraceDraft, event: Mapping[str, Any], blobs: Mapping[str,
 
 def _resolved(value: Any, blobs: Mapping[str, Any], depth: int = 0) -> Any:
     """`value` with what it refers to in place of the references. One that refers to itself ends at a depth."""
-    if depth > _DEEPEST or not isinstance(value, Mapping):
+    if depth > _DEEPEST or not isinstance(value, dict):
         return value
     if value.get("_type") == "blob_reference":
         return _resolved(blobs.get(text_at(value, "ref"), {}), blobs, depth + 1)

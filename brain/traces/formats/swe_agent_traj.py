@@ -30,7 +30,7 @@ class SweAgentTraj(Format):
 
 
 def _is_entry(row: Any) -> bool:
-    return isinstance(row, Mapping) and "action" in row and ("observation" in row or "response" in row)
+    return isinstance(row, dict) and "action" in row and ("observation" in row or "response" in row)
 
 
 def _trace(value: Mapping[str, Any], origin: Origin) -> Trace:
@@ -42,7 +42,7 @@ def _trace(value: Mapping[str, Any], origin: Origin) -> Trace:
             if message.role == USER:
                 draft.ask(message.text)
     for row in list_at(value, "trajectory"):
-        if not isinstance(row, Mapping):
+        if not isinstance(row, dict):
             continue
         action = text_at(row, "action")
         thought = text_at(row, "thought") or text_at(row, "response")

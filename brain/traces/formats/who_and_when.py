@@ -21,7 +21,7 @@ class WhoAndWhen(Format):
     name = "who_and_when"
 
     def whole(self, value: Any) -> int:
-        if not isinstance(value, Mapping) or not isinstance(value.get("history"), list):
+        if not isinstance(value, dict) or not isinstance(value.get("history"), list):
             return NO
         return SURE if sum(mark in value for mark in _MARKS) >= 2 and "question" in value else NO
 
@@ -35,7 +35,7 @@ def _trace(value: Mapping[str, Any], origin: Origin) -> Trace:
     draft.ask(text_at(value, "question"))
     blamed = str(value.get("mistake_step", ""))
     for place, row in enumerate(list_at(value, "history")):
-        if not isinstance(row, Mapping) or row.get("role") == "human":
+        if not isinstance(row, dict) or row.get("role") == "human":
             continue
         agent = text_at(row, "name", "role") or "agent"
         said = read_message({"content": row.get("content"), "role": "assistant"}).text
