@@ -17,6 +17,7 @@ from typing import Any
 from brain.analysis.actions import command_of, is_command, parameters_of
 from brain.analysis.folding import FoldedStep, fold
 from brain.analysis.redaction import redact
+from brain.errors import InputError
 from brain.model.trace import Trace, TraceStep
 
 LONGEST_DESCRIPTION = 600
@@ -32,12 +33,14 @@ _MOST_AGENTS = 50
 def execution_of(trace: Trace, *, success: bool | None = None) -> dict[str, Any]:
     """What `observe` and `learn_many` take; the id is made of the trace's digest and its verdict.
 
-    `success` is the verdict where the trace holds none. The guide's own dictionary stays as it is. Raises `ValueError`
+    `success` is the verdict where the trace holds none. The guide's own dictionary stays as it is. Raises `InputError`
     if neither says how it ended.
     """
     verdict = trace.success if trace.success is not None else success
     if verdict is None:
-        raise ValueError("neither the trace nor the caller says whether it was a success")
+        raise InputError(
+            f"{trace.source or 'The trace'} does not say whether it went well. Give success=True or False."
+        )
     if trace.execution is not None:
         return _as_given(trace.execution, verdict)
     agents = list(dict.fromkeys(step.agent for step in trace.steps if step.agent))[:_MOST_AGENTS]
@@ -72,7 +75,8 @@ def without_secrets(trace: Trace) -> tuple[Trace, dict[str, int]]:
     ]
     clean = {"task": found.value["task"], "domain": found.value["domain"], "steps": steps}
     if trace.execution is not None:
-        clean["execution"] = trace.execution | found.value["execution"]
+        ids = {key: item for key, item in trace.execution.items() if key in _IDS}
+        clean["execution"] = found.value["execution"] | ids
     return trace.model_copy(update=clean), found.counts
 
 

@@ -157,12 +157,7 @@ def read_transfer(item: Any) -> SkillTransferRecord:
 
 def read_whole(data: dict[str, Any]) -> Skill:
     """A skill from what JSON without surrogates gave, as `read_transfer` reads an application."""
-    parts = {
-        "procedure": list(map(read_step, data.get("procedure", ()))),
-        "preconditions": list(map(read_condition, data.get("preconditions", ()))),
-        "postconditions": list(map(read_condition, data.get("postconditions", ()))),
-        "transfer_history": list(map(read_transfer, data.get("transfer_history", ()))),
-    }
+    parts = {name: list(map(read, data[name])) for name, read in _READ_PART.items() if isinstance(data.get(name), list)}
     whole = {**data, **parts}
     if not _fits(whole, _SKILL_TYPES) or not _is_sound(whole):
         return Skill.from_dict(whole)
@@ -189,7 +184,7 @@ def _is_sound(fields: Mapping[str, Any]) -> bool:
 
 def read_step(item: Any) -> SkillStep:
     """One step, as `read_transfer` reads an application."""
-    if not _fits(item, _STEP_TYPES) or not item["action"].strip() or item["order"] < 0:
+    if not _fits(item, _STEP_TYPES) or not item["action"].strip() or not 0 <= item["order"] < _TOO_MANY:
         return SkillStep.from_dict(item)
     return _made(SkillStep, item)
 
@@ -207,6 +202,14 @@ def read_features(context: Mapping[str, Any]) -> ContextFeatures:
     if plain and all(type(text) is str for name in _FEATURE_LISTS for text in context[name]):
         return _made(ContextFeatures, dict(context))
     return ContextFeatures.from_dict(dict(context))
+
+
+_READ_PART: dict[str, Callable[[Any], Record]] = {
+    "procedure": read_step,
+    "preconditions": read_condition,
+    "postconditions": read_condition,
+    "transfer_history": read_transfer,
+}
 
 
 def _fits(item: Any, types: Mapping[str, type]) -> bool:

@@ -2,23 +2,33 @@
 
     for trace in brain.traces.read("runs.jsonl"):
         print(trace.format, trace.task, [step.action for step in trace.steps], trace.success)
+        memory.observe(**brain.traces.execution_of(trace, success=True))
 
-What stands in a trace is data: nothing in it is followed, evaluated or fetched.
+`success` is the verdict for traces that hold none; `without_secrets(trace)` replaces keys, tokens, passwords and
+addresses. What stands in a trace is data: nothing in it is followed, evaluated or fetched.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from brain.analysis.steps import execution_of, without_secrets
     from brain.traces.reading import format_names, read, read_one
 
-__all__ = ["format_names", "read", "read_one"]
+_HOME = {
+    "execution_of": "brain.analysis.steps",
+    "format_names": "brain.traces.reading",
+    "read": "brain.traces.reading",
+    "read_one": "brain.traces.reading",
+    "without_secrets": "brain.analysis.steps",
+}
+
+__all__ = ["execution_of", "format_names", "read", "read_one", "without_secrets"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOME:
         raise AttributeError(f"module 'brain.traces' has no attribute {name!r}")
-    from brain.traces import reading
-
-    return getattr(reading, name)
+    return getattr(import_module(_HOME[name]), name)

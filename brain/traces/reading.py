@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -111,7 +111,7 @@ class _Reading:
         if not head and not early:
             raise NotATraceError(where, "holds an empty list, so no trace.")
         values = [row.value for row in head]
-        whole = self._whole(values[:1])
+        whole = self._whole(values[0]) if values else _Guess()
         part = _Guess() if alone else self._part(values)
         told = whole.format or part.format or early or not values
         if not told and not any(self._is_known(value, depth) for value in values):
@@ -122,12 +122,9 @@ class _Reading:
         else:
             yield from self._each(every, depth)
 
-    def _whole(self, values: list[Any]) -> _Guess:
-        """The format of which each of `values` is a whole trace."""
-        scores: list[tuple[float, Format]] = [
-            (min(format.whole(value) for value in values), format) for format in self._formats if values
-        ]
-        return _best(scores)
+    def _whole(self, value: Any) -> _Guess:
+        """The format of which a value is a whole trace."""
+        return _best([(format.whole(value), format) for format in self._formats])
 
     def _part(self, values: list[Any]) -> _Guess:
         """The format of which `values` are parts: by the surest of them, if most are or the first is."""
@@ -179,7 +176,7 @@ class _Reading:
             raise alone
 
     def _of_value(self, value: Any, where: str, depth: int) -> Iterator[Trace]:
-        guess = self._whole([value])
+        guess = self._whole(value)
         if guess.format is not None:
             yield from self._read(guess.format, iter([value]), where)
             return
@@ -205,7 +202,7 @@ class _Reading:
         return next((found for found in lists if self._is_known(found[0], depth + 1)), None)
 
     def _is_known(self, value: Any, depth: int) -> bool:
-        if self._whole([value]).format or self._part([value]).format:
+        if self._whole(value).format or self._part([value]).format:
             return True
         return self._inside(value, depth) is not None
 
@@ -213,7 +210,7 @@ class _Reading:
         """The traces of a large object that comes in pieces."""
         head = list(islice(rows, 200))
         whole = _merged(head)
-        guess, holder = self._whole([whole]), self._holder(whole)
+        guess, holder = self._whole(whole), self._holder(whole)
         every = chain(head, rows)
         if guess.format is not None and guess.format.streams:
             yield from self._read(guess.format, self._whole_file(every), self._name)
@@ -245,7 +242,7 @@ class _Reading:
         return NotATraceError(where, f"is of no known trace format. Known are: {known}.")
 
 
-def _best(scores: list[tuple[float, Format]]) -> _Guess:
+def _best(scores: Sequence[tuple[float, Format]]) -> _Guess:
     score, format = max(scores, key=lambda found: found[0], default=(0, None))
     return _Guess(format, score) if score > 0 else _Guess()
 

@@ -114,20 +114,29 @@ def _utc(time: datetime) -> datetime | None:
 
 def text_at(value: Any, *keys: str) -> str:
     """The first non-empty text at one of `keys` of an object; empty if there is none, or `value` is no object."""
-    if not isinstance(value, dict):
-        return ""
-    return next((found for key in keys if isinstance(found := value.get(key), str) and found.strip()), "")
+    if isinstance(value, dict):
+        for key in keys:
+            found = value.get(key)
+            if isinstance(found, str) and found.strip():
+                return found
+    return ""
 
 
 def list_at(value: Any, *keys: str) -> list[Any]:
     """The first list at one of `keys` of an object; empty if there is none."""
-    if not isinstance(value, dict):
-        return []
-    return next((found for key in keys if isinstance(found := value.get(key), list)), [])
+    if isinstance(value, dict):
+        for key in keys:
+            found = value.get(key)
+            if isinstance(found, list):
+                return found
+    return []
 
 
 def object_at(value: Any, *keys: str) -> dict[str, Any]:
     """The first object at one of `keys` of an object; empty if there is none."""
-    if not isinstance(value, dict):
-        return {}
-    return next((found for key in keys if isinstance(found := value.get(key), dict)), {})
+    if isinstance(value, dict):
+        for key in keys:
+            found = value.get(key)
+            if isinstance(found, dict):
+                return found
+    return {}

@@ -118,6 +118,16 @@ def test_what_is_learned_of_samples_is_recalled_by_its_own_task(folder, run, loc
     assert json.loads(by_hand.stdout)[0]["skill"]["source_context"]["metadata"]["task"] == traces[0].task
 
 
+def test_a_program_learns_from_traces_as_the_module_says():
+    import brain
+
+    with SyncBrain.open("sqlite://:memory:") as memory:
+        for trace in brain.traces.read(OWN / "codex.jsonl"):
+            clean, counts = brain.traces.without_secrets(trace)
+            receipt = memory.observe(**brain.traces.execution_of(clean, success=True))
+        assert counts == {} and [step.action for step in receipt.skill.procedure][-1] == "run tests"
+
+
 def test_a_failure_teaches_nothing_and_is_recorded_on_the_skill_that_does_the_same(learn, tmp_path):
     chat = json.loads((OWN / "openai_chat.jsonl").read_text("utf-8").splitlines()[0])
     went_wrong = json.loads(json.dumps(chat)) | {"success": False, "reward": 0}

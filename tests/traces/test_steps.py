@@ -6,7 +6,7 @@ from brain import SyncBrain, Trace
 from brain.analysis.actions import action_of, kind_of, parameters_of
 from brain.analysis.commands import command_phrase
 from brain.analysis.steps import abstract_steps, execution_of, without_secrets
-from brain.errors import LimitError
+from brain.errors import InputError, LimitError
 from brain.model.trace import TraceStep
 
 
@@ -192,7 +192,7 @@ def test_ten_thousand_steps_are_folded_or_refused():
 
 
 def test_without_a_verdict_there_is_nothing_to_learn_from():
-    with pytest.raises(ValueError, match="neither the trace nor the caller"):
+    with pytest.raises(InputError, match="does not say whether it went well"):
         execution_of(Trace(task="t", steps=[step("get_user")]))
 
 

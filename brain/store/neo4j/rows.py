@@ -203,7 +203,7 @@ def _shape(shape: Shape) -> Properties:
     }
 
 
-def _extra(record: Record, without: str = "") -> str | None:
+def _extra(record: Record, without: str | None = None) -> str | None:
     unknown = {key: value for key, value in (record.model_extra or {}).items() if key != without}
     return _text(unknown) if unknown else None
 
