@@ -246,6 +246,8 @@ def _steps(skill: Skill) -> Table:
             cell.append(f"\n{visible(step.description, lines=True)}", "dim")
         if step.parameters:
             cell.append(f"\n{plain(step.parameters)}", "dim")
+        for name, value in (step.model_extra or {}).items():
+            cell.append(f"\n{visible(name)}: {plain(value)}", "dim")
         made.add_row(str(i), cell)
     return made
 
