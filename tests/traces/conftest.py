@@ -25,7 +25,7 @@ def location(store_folder):
 @pytest.fixture
 def run(location, store_folder):
     """Runs `brain` with a store of this test."""
-    environment = {"BRAIN_STORE": location, "BRAIN_EMBEDDER": None, "COLUMNS": "200", "TERM": "dumb"}
+    environment = {"BRAIN_STORE": location, "BRAIN_EMBEDDER": None, "COLUMNS": "500", "TERM": "dumb"}
     environment["BRAIN_CACHE_DIR"] = str(store_folder / "cache")
 
     def runs(*arguments, input=None):
