@@ -23,6 +23,7 @@ from brain.watch.notice import Notice
 from brain.watch.panel import DetailPanel
 from brain.watch.reading import LOOK_EVERY, Answer, Answering, Broken, Listed, Lost, Progress, Reading
 from brain.watch.table import SkillTable
+from brain.watch.terminal import terminal_is_gone
 from brain.watch.themes import DARK, LIGHT
 
 WIDE = 100
@@ -31,6 +32,9 @@ TICK = 0.25
 """Seconds between two looks at the time."""
 PATIENCE = 2.0
 """Seconds without an answer after which that is said."""
+
+MOVING = ("filter", "leave_filter", "clear_or_leave_filter", "clear_filter", "open", "close")
+"""Actions whose keys mean something where the focus is, and move it."""
 
 
 class WatchApp(App[None]):
@@ -51,10 +55,15 @@ class WatchApp(App[None]):
     .-narrow #body.-details DetailPanel { display: block; }
     Footer { background: $panel; }
     """
+    # A key that moves the focus has priority: else the next one is handed out before the focus has moved
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "Filter", key_display="/", priority=True),  # before the next key is handed out
+        Binding("enter", "open", "Details", priority=True),
+        Binding("enter,down", "leave_filter", "Table", priority=True),
+        Binding("escape", "clear_or_leave_filter", "Clear", priority=True),
+        Binding("escape", "clear_filter", show=False, priority=True),
+        Binding("escape", "close", "Table", priority=True),
+        Binding("slash", "filter", "Filter", key_display="/", priority=True),
         Binding("backspace,b", "go_back", "Back", key_display="⌫"),
-        Binding("escape", "close", "Table", show=False),
         Binding("t", "turn_light", "Light/dark", show=False),
         Binding("question_mark", "help", "Help", key_display="?"),
         Binding("f1", "help_always", show=False),
@@ -201,15 +210,12 @@ class WatchApp(App[None]):
         self.board.sort(message.order)
         self._list()
 
-    def on_skill_table_opened(self) -> None:
+    def on_skill_table_opened(self) -> None:  # by a double click
         self.action_open()
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         self.board.filter(message.text)
         self._list()
-
-    def on_filter_bar_left(self) -> None:
-        self.action_close()
 
     def on_detail_panel_followed(self, message: DetailPanel.Followed) -> None:
         self.board.go(message.skill_id, message.name)
@@ -231,7 +237,15 @@ class WatchApp(App[None]):
         """Nothing to go back to is no key that goes back, and what is typed is no key at all."""
         if action == "go_back":
             return bool(self.board.back)
-        return action not in ("filter", "help") or not (self._filter.is_typed_into or self.screen.is_modal)
+        if action in MOVING:
+            return not self.screen.is_modal and action in self._moving_keys()
+        return action != "help" or not (self._filter.is_typed_into or self.screen.is_modal)
+
+    def _moving_keys(self) -> tuple[str, ...]:
+        """What moves the focus from where it is."""
+        if self._filter.is_typed_into:
+            return "leave_filter", "clear_or_leave_filter"
+        return ("filter", "open", "clear_filter") if self.screen.focused is self._table else ("filter", "close")
 
     def action_go_back(self) -> None:
         """Goes back along the edge that was followed last."""
@@ -245,11 +259,24 @@ class WatchApp(App[None]):
             self.screen.set_focus(self._panel)
 
     def action_close(self) -> None:
-        """Looks at the table; there, ends the filter."""
-        if self._table.has_focus:
-            self._filter.clear()
+        """Looks at the table."""
         self._body.remove_class("-details")
         self.screen.set_focus(self._table)
+
+    action_leave_filter = action_close
+
+    async def action_clear_filter(self) -> None:
+        """Shows all skills."""
+        await self._filter.settle()
+        self._filter.clear()
+
+    async def action_clear_or_leave_filter(self) -> None:
+        """Empties the line; an empty one is left."""
+        await self._filter.settle()
+        if self._filter.text:
+            self._filter.clear()
+        else:
+            self.action_close()
 
     def action_filter(self) -> None:
         """Types words."""
@@ -286,6 +313,8 @@ class WatchApp(App[None]):
 
     def _tick(self) -> None:
         """Shows times left as of this minute, how much was read so far, and for how long the store has been silent."""
+        if not self.is_headless and terminal_is_gone():
+            self.exit()
         shown = int(self._store.clock().timestamp()) // 60, self._progress.done
         if shown != self._shown:
             self._shown = shown

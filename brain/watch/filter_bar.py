@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import asyncio
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Label
-
-
-class _Words(Input):
-    """The words. Escape empties the line, then leaves it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "clear_or_leave", "Clear"),
-        Binding("enter,down", "leave", "Table"),
-    ]
-
-    def action_clear_or_leave(self) -> None:
-        """Empties the line; an empty one is left."""
-        if self.value:
-            self.value = ""
-        else:
-            self.action_leave()
-
-    def action_leave(self) -> None:
-        """Gives the focus back."""
-        self.post_message(FilterBar.Left())
 
 
 class FilterBar(Horizontal):
@@ -54,12 +33,9 @@ class FilterBar(Horizontal):
             super().__init__()
             self.text = text
 
-    class Left(Message):
-        """The line was left."""
-
     def __init__(self) -> None:
         super().__init__()
-        self._words = _Words(placeholder="filter by words in name, id, domain and tags", select_on_focus=False)
+        self._words = Input(placeholder="filter by words in name, id, domain and tags", select_on_focus=False)
         self._words.cursor_blink = False
         self._fitting = Label("", id="fitting", markup=False)
 
@@ -75,7 +51,18 @@ class FilterBar(Horizontal):
     @property
     def is_typed_into(self) -> bool:
         """Whether what is typed comes here."""
-        return self._words.has_focus
+        return self.screen.focused is self._words
+
+    async def settle(self) -> None:
+        """Waits until the line holds what was typed so far."""
+        settled = asyncio.Event()
+        if self._words.call_later(settled.set):
+            await settled.wait()
+
+    @property
+    def text(self) -> str:
+        """The words."""
+        return self._words.value
 
     def clear(self) -> None:
         """Empties the line."""
@@ -83,7 +70,7 @@ class FilterBar(Horizontal):
 
     def tell(self, total: int, skills: int) -> None:
         """Says how many skills the words fit."""
-        self.say(f"{total:,} of {skills:,}" if self._words.value.strip() else "")
+        self.say(f"{total:,} of {skills:,}" if self.text.strip() else "")
 
     def say(self, text: str) -> None:
         """Says something beside the words."""

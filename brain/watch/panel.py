@@ -63,7 +63,6 @@ class DetailPanel(ScrollView, can_focus=True):
         Binding("tab,right,n", "choose(1)", "Next edge", key_display="tab"),
         Binding("shift+tab,left,p", "choose(-1)", "Previous edge", show=False),
         Binding("enter", "follow", "Follow"),
-        Binding("escape", "app.close", "Table"),
     ]
 
     class Followed(Message):

@@ -61,7 +61,6 @@ class SkillTable(ScrollView, can_focus=True):
         for name in "head sorted row cursor mark number name quiet never months weeks days hours".split()
     }
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "Details"),
         Binding("s", "app.sort_next", "Sort"),
         Binding("r", "app.reverse", "Reverse"),
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -200,10 +199,6 @@ class SkillTable(ScrollView, can_focus=True):
         """Selects the first row or the last one."""
         self.action_move(direction * self._board.total)
 
-    def action_open(self) -> None:
-        """Has the selected skill looked at."""
-        self.post_message(self.Opened())
-
     def _select(self, select: Callable[[], object]) -> None:
         before = self._board.cursor
         select()
@@ -229,7 +224,7 @@ class SkillTable(ScrollView, can_focus=True):
         if place < self._board.total:
             self._select(lambda: self._board.select(place))
             if event.chain == 2:
-                self.action_open()
+                self.post_message(self.Opened())
 
     def _column_at(self, x: int) -> Column | None:
         start = MARGIN

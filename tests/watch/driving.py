@@ -28,10 +28,16 @@ async def settled(pilot):
     await pilot.pause(0)
 
 
+def press_at_once(pilot, *keys):
+    """Presses keys faster than anything can come of the first."""
+    for key in keys:
+        pilot.app.post_message(Key(key, TYPED.get(key, key if len(key) == 1 else None)))
+
+
 async def press(pilot, *keys):
     """Presses keys one after the other, and waits for what they lead to."""
     for key in keys:
-        pilot.app.post_message(Key(key, TYPED.get(key, key if len(key) == 1 else None)))
+        press_at_once(pilot, key)
         await settled(pilot)
 
 

@@ -14,7 +14,7 @@ from brain.watch.reading import Listed
 from brain.watch.themes import DARK, LIGHT
 from tests.clock import FakeClock
 from tests.contract.samples import AWKWARD, skill
-from tests.watch.driving import lines, names, panel, press, screen, settled, until
+from tests.watch.driving import lines, names, panel, press, press_at_once, screen, settled, until
 from tests.watch.samples import SKILLS, fill
 
 NARROW, WIDE = (80, 24), (120, 40)
@@ -261,6 +261,35 @@ def test_help_is_shown_whole_and_leaves_again(sample, drive):
         assert isinstance(app.screen, HelpScreen)
 
     drive(sample, steps, size=NARROW)
+
+
+TYPED_AHEAD = {
+    "words, then a key of the table": (["slash", *"alp", "enter", "j"], "table", "alp"),
+    "words, left downwards": (["slash", *"alp", "down", "s"], "table", "alp"),
+    "words, emptied, left": (["slash", *"alp", "escape", "escape", "j"], "table", ""),
+    "words, emptied, other words": (["slash", *"alp", "escape", *"bet"], "filter", "bet"),
+    "words, then the whole list": (["slash", *"alp", "enter", "escape", "j"], "table", ""),
+    "details, then words": (["enter", "slash", "x"], "filter", "x"),
+    "details, the table, words": (["enter", "escape", "slash", "x"], "filter", "x"),
+    "details, and down in them": (["enter", "j"], "panel", ""),
+}
+"""Keys, where the focus ends, and the words that are in force."""
+
+
+@pytest.mark.parametrize("case", TYPED_AHEAD)
+def test_what_is_typed_ahead_goes_where_it_would_go_if_typed_slowly(case, sample, drive):
+    keys, focus, words = TYPED_AHEAD[case]
+
+    async def steps(pilot):
+        app = pilot.app
+        press_at_once(pilot, *keys)
+        await settled(pilot)
+        assert app.screen.focused is {"table": app._table, "panel": app._panel, "filter": app._filter._words}[focus]
+        assert (app._filter.text, app.board.query.text) == (words, words)
+        press_at_once(pilot, *(["enter"] if focus == "filter" else []), "q")
+        await until(pilot, lambda: app._exit, "the end")
+
+    drive(sample, steps)
 
 
 def test_nothing_behind_the_help_takes_a_key(sample, drive):

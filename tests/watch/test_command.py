@@ -81,12 +81,18 @@ class Terminal:
             self.read(0.05)
         return self.process.returncode
 
+    def hang_up(self):
+        """Closes the terminal, as an emulator does that is killed."""
+        os.close(self._end)
+        os.close(self._theirs)
+        self._end = self._theirs = -1
+
     def close(self):
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        os.close(self._end)
-        os.close(self._theirs)
+        if self._end >= 0:
+            self.hang_up()
 
 
 @pytest.fixture
@@ -133,13 +139,17 @@ def test_the_dashboard_shows_a_store_and_leaves_the_terminal_as_it_was(terminal,
     assert found.modes != found.before
     found.press("/alp")
     found.shows("1 of 3")
-    found.said = b""
-    found.press("\r")
-    found.shows("Details")
-    found.press("q")
+    found.press("\rq")
     assert found.ends() == 0
     assert found.modes == found.before
     assert b"\x1b[?1049l" in found.said  # back from the other screen
+
+
+def test_a_terminal_that_went_away_ends_the_dashboard(terminal, location):
+    found = terminal("--store", location)
+    found.shows("3 skills")
+    found.hang_up()
+    found.process.wait(PATIENCE)
 
 
 def test_the_store_may_be_named_in_the_environment(terminal, location):
