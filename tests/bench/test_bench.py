@@ -1,5 +1,8 @@
 """Can the benchmarks be believed? The scan that answers are compared with, the file's parts, the limits, the plots."""
 
+import subprocess
+import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -93,3 +96,18 @@ def test_made_up_skills_are_the_same_for_one_seed():
     ]
     vectors = WordEmbedder().encode(["compare the files", "compare the lists", "boil eggs"])
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1) and vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
+
+
+def test_every_part_but_the_longest_runs(tmp_path):
+    """`import` and `watch` take ten seconds at any size."""
+    options = ["--sizes", "200", "--stores", "sqlite", "--parts", "recall,first,walk,write,sweep", "--quick"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.bench", *options, "--no-write", "--output", tmp_path / "figures.json"],
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-2_000:]
+    assert "limits are met" in ran.stdout and (tmp_path / "figures.json").stat().st_size

@@ -8,8 +8,8 @@ from brain.engine.memory import new_operation
 from brain.model.relations import Edge, Relation
 from tests.bench.case import Case
 from tests.bench.places import TimedEmbedder
-from tests.bench.skills import Source
 from tests.bench.timing import in_turns
+from tests.bench.writing import shown_ids
 
 WRITTEN_AT_ONCE = 5_000
 
@@ -18,8 +18,7 @@ def walks(case: Case) -> None:
     """Adds the edges, then walks from skills drawn at random."""
     draw = random.Random(4)
     with case.place.open(embedder=TimedEmbedder(), cache=False) as brain:
-        brain.recall(Source(2).task())
-        ids, kinds = brain._memory.index.ids(), list(Relation)
+        ids, kinds = shown_ids(brain), list(Relation)
         left = 2 * len(ids)
         while left > 0:
             pairs = [draw.sample(ids, 2) for _ in range(min(left, WRITTEN_AT_ONCE))]
