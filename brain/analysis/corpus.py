@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brain.analysis.columns import Column
-from brain.analysis.measures import Scores, inverse_document_frequency
+from brain.analysis.measures import Scores, inverse_document_frequency, topic_frequency
 from brain.analysis.postings import Array, Rows, Segment, distinct, merged, ranges, segment_of
-from brain.analysis.terms import MOST_COUNTED, PARTS, Term, Terms, key_of
+from brain.analysis.terms import NOUN, PARTS, Term, Terms, key_of
 
 FAN = 4
 """Segments of about the same size that are merged into one. Each posting is copied log4(rows) times while the index
@@ -34,8 +34,8 @@ _SPREAD_TERMS = 20
 """Terms of full weight whose overlap fits into 31 bits."""
 _SUMMED_TERMS, _WEIGHT_BITS = 800, 40
 """Terms of full weight whose shared weight fits above the overlap in 63 bits, and its place there."""
-_FREQUENCY = np.concatenate([[0.0], 1 + np.log(np.arange(1, MOST_COUNTED + 1))])
-"""1 + ln count, by count."""
+_FREQUENCY = np.array([topic_frequency(use % NOUN, is_noun=use >= NOUN) for use in range(2 * NOUN)])
+"""`measures.topic_frequency`, by use."""
 
 
 @dataclass(frozen=True)
@@ -201,13 +201,13 @@ class Corpus:
         found = np.zeros(len(self))
         for segment in self.segments:
             postings, _ = _postings(segment, keys)
-            rows = segment.rows[postings[segment.counts[postings] > 0]]
+            rows = segment.rows[postings[segment.uses[postings] > 0]]
             found[segment.first : segment.first + segment.size] = np.bincount(rows, minlength=segment.size)
         return found / max(1, len(keys))
 
     def topic(self, query: Sequence[Term]) -> Topic:
         """The query's content words, ready to be compared with rows as topics."""
-        return Topic(self, sorted((key_of(t.stem), t.count) for t in query if t.count))
+        return Topic(self, sorted((key_of(t.stem), t.use) for t in query if t.count))
 
     def procedure(self, query: Sequence[Term]) -> Procedure:
         """The query's terms, ready to be compared with rows as procedures."""
@@ -224,7 +224,7 @@ class Corpus:
         return found
 
     def lengths(self, rows: Rows) -> Scores:
-        """The topic length of some rows: the root of the summed squares of (1 + ln count) × rarity."""
+        """The topic length of some rows: the root of the summed squares of frequency × rarity."""
         found = np.zeros(len(rows))
         for part in self._parts:
             segment, kept = part.segment, part.lengths
@@ -244,7 +244,7 @@ class Corpus:
         count = segment.row_starts[rows + 1] - starts
         words = ranges(starts, count)
         rarity = np.log(1 + self.documents / (segment.documents[segment.row_stems[words]] + 0.5))
-        squares = (rarity * _FREQUENCY[segment.row_counts[words]]) ** 2
+        squares = (rarity * _FREQUENCY[segment.row_uses[words]]) ** 2
         return np.sqrt(np.bincount(np.repeat(np.arange(len(rows)), count), squares, minlength=len(rows)))
 
     def _content_of(self, row: int) -> Array:
@@ -288,12 +288,12 @@ class Topic:
     def __init__(self, corpus: Corpus, words: Sequence[tuple[int, int]]) -> None:
         keys = np.array([key for key, _ in words], np.uint64)
         rarity = np.log(1 + corpus.documents / (corpus._documents_with(keys) + 0.5))
-        values = _FREQUENCY[[min(count, MOST_COUNTED) for _, count in words]] * rarity if words else np.zeros(0)
+        values = _FREQUENCY[[use for _, use in words]] * rarity if words else np.zeros(0)
         self._corpus, self._length = corpus, math.sqrt(float(values @ values))
         self._dots = np.zeros(len(corpus))
         for segment in corpus.segments:
             postings, which = _postings(segment, keys)
-            product = (values * rarity)[which] * _FREQUENCY[segment.counts[postings]]
+            product = (values * rarity)[which] * _FREQUENCY[segment.uses[postings]]
             dots = np.bincount(segment.rows[postings], product, minlength=segment.size)
             self._dots[segment.first : segment.first + segment.size] = dots
 

@@ -19,7 +19,9 @@ from brain.analysis.measures import (
     VECTOR_SHARE,
     Scale,
     content_similarity,
+    is_same_context,
     procedure_similarity,
+    topic_frequency,
     topic_similarity,
 )
 from brain.analysis.profile import Profile, profile_of
@@ -94,14 +96,14 @@ def evidence(
     measures = _measures(semantics, by_procedure, similarities)
     wanted, known = task.features, skill.features
     return {
-        "identical_context": query.digest == document.digest,
+        "identical_context": is_same_context(query, document),
         "measure": " and ".join(part["measure"] for part in measures),
         "measures": measures,
         "similarities": similarities,
         "words": _matched_words(query, document, by_procedure, rarity, words),
         "structures": [name for name in wanted.task_structures if name in known.task_structures],
         "patterns": [name for name in wanted.cognitive_patterns if name in known.cognitive_patterns],
-        "names": {"task": wanted.shape.names, "skill": known.shape.names},
+        "names": {"task": wanted.shape.names, "skill": known.shape.names, "shared": wanted.shape.shared(known.shape)},
         "steps": _matched_steps(matches),
     }
 
@@ -260,7 +262,8 @@ def _shared(term: Term, match: Term, by_procedure: bool, rarity: Callable[[str],
     if by_procedure:
         return min(term.weight, match.weight) * (1 - abs(term.position - match.position))
     if term.count and match.count:
-        return (1 + math.log(term.count)) * (1 + math.log(match.count)) * rarity(term.stem) ** 2
+        mine, theirs = (topic_frequency(t.count, is_noun=t.is_noun) for t in (term, match))
+        return mine * theirs * rarity(term.stem) ** 2
     return 0.0
 
 

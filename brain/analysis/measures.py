@@ -39,6 +39,8 @@ class Scale:
         return np.clip(np.minimum(below, above + 0.9), 0.0, 1.0)
 
 
+_ROUNDING = 1e-9
+
 PROCEDURE_SCALE = Scale(0.03, 0.22)
 """At the default floor and `min_score`, .97 of the right skills of propara_logy are kept, and .04 of its queries find
 one among ten unrelated skills. `high` .18: .99 and .11; `high` .35: .70 and .00."""
@@ -46,6 +48,13 @@ TOPIC_SCALE = Scale(0.03, 0.20)
 """Kept and false: .95 and .00 on Track A, .75 and .07 on metatool. `high` .18: 1.0 and .05, `high` .30: .85 and .00."""
 TOPIC_SCALE_BESIDE_VECTORS = Scale(0.02, 0.18)
 VECTOR_SCALE = Scale(0.15, 0.50)
+ACTION_SHARE = 0.8
+"""What verbs and modifiers count in a topic beside nouns: a request says "find", "show" and "new" of anything.
+
+hit@1 at 1, .8 and .7 without an embedder: metatool one tool .570, .586, .582, two tools .478, .486, .498; procedures of
+our own, asked in other words, .27, .30, .33 (examples/recall_quality.ipynb). At .7 Track A falls to .95, at .5 metatool
+two tools to .43.
+"""
 VECTOR_SHARE = 0.6
 """The scales where both words and a vector tell the topic, and the vector's share of the score.
 
@@ -76,6 +85,16 @@ def procedure_similarity(left: Profile, right: Profile) -> float:
     return overlap / total if total else 0.0
 
 
+def is_same_context(query: Profile, document: Profile) -> bool:
+    """Whether a request is the context that a skill was learned in: its domain and task and, where it plans steps, its
+    steps too.
+    """
+    if query.digest != document.digest:
+        return False
+    differ = query.has_steps and document.has_steps and procedure_similarity(query, document) < 1 - _ROUNDING
+    return not differ
+
+
 def content_similarity(left: Profile, right: Profile) -> float:
     """Jaccard similarity of the content words, 0..1: whether two texts are about the same things."""
     mine = {t.stem for t in left.terms if t.count}
@@ -84,7 +103,7 @@ def content_similarity(left: Profile, right: Profile) -> float:
 
 
 def topic_similarity(query: Profile, document: Profile, rarity: Callable[[str], float]) -> float:
-    """Cosine, 0..1, of the content words weighted by (1 + ln count) × rarity.
+    """Cosine, 0..1, of the content words weighted by frequency × rarity.
 
     `rarity` gives a stem's inverse document frequency. Words of the query that no document has count in its length.
     """
@@ -94,10 +113,15 @@ def topic_similarity(query: Profile, document: Profile, rarity: Callable[[str], 
     return dot / norms if norms else 0.0
 
 
+def topic_frequency(count: int, *, is_noun: bool) -> float:
+    """What a content word counts by its occurrences in a text: 1 + ln count for a noun, `ACTION_SHARE` of it else."""
+    return (1 + math.log(count)) * (1.0 if is_noun else ACTION_SHARE) if count else 0.0
+
+
 def inverse_document_frequency(documents: int, containing: int) -> float:
     """ln(1 + N / (df + ½)): large for rare words."""
     return math.log(1 + documents / (containing + 0.5))
 
 
 def _topic_vector(profile: Profile, rarity: Callable[[str], float]) -> dict[str, float]:
-    return {t.stem: (1 + math.log(t.count)) * rarity(t.stem) for t in profile.terms if t.count}
+    return {t.stem: topic_frequency(t.count, is_noun=t.is_noun) * rarity(t.stem) for t in profile.terms if t.count}

@@ -18,7 +18,7 @@ from brain.analysis.terms import RECORD, Terms
 Array = NDArray[Any]
 Rows = NDArray[np.int64]
 
-_OF_POSTINGS = ("rows", "weights", "positions", "counts")
+_OF_POSTINGS = ("rows", "weights", "positions", "uses")
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Segment:
     """The profiles of the rows `first` to `first + size`, by stem and by row.
 
     By stem: `keys` ascending; the postings of stem i stand at `starts[i]:starts[i + 1]` of `rows` (counted from
-    `first`, ascending), `weights`, `positions` (both in parts) and `counts`. By row: the content words of row r stand
-    at `row_starts[r]:row_starts[r + 1]` of `row_stems` (places in `keys`) and `row_counts`.
+    `first`, ascending), `weights`, `positions` (both in parts) and `uses`. By row: the content words of row r stand
+    at `row_starts[r]:row_starts[r + 1]` of `row_stems` (places in `keys`) and `row_uses`.
     """
 
     first: int
@@ -36,13 +36,13 @@ class Segment:
     rows: Array
     weights: Array
     positions: Array
-    counts: Array
+    uses: Array
     row_starts: Array
     row_stems: Array
-    row_counts: Array
+    row_uses: Array
     documents: Array
 
-    ARRAYS = "keys starts rows weights positions counts row_starts row_stems row_counts documents".split()
+    ARRAYS = "keys starts rows weights positions uses row_starts row_stems row_uses documents".split()
 
     @property
     def size(self) -> int:
@@ -83,10 +83,10 @@ def segment_of(terms: Sequence[Terms], first: int) -> Segment:
     ordered = raw[order]
     starts = _first_of_each(ordered)
     keys = ordered[starts]
-    counts = np.ascontiguousarray(records["count"])
+    uses = np.ascontiguousarray(records["use"])
     place = np.empty(len(raw), np.int32)
     place[order] = np.repeat(np.arange(len(keys), dtype=np.int32), np.diff(np.append(starts, len(raw))))
-    content = counts > 0
+    content = uses > 0
     return Segment(
         first,
         keys,
@@ -94,10 +94,10 @@ def segment_of(terms: Sequence[Terms], first: int) -> Segment:
         rows[order],
         np.ascontiguousarray(records["weight"])[order],
         np.ascontiguousarray(records["position"])[order],
-        counts[order],
+        uses[order],
         _starts(np.bincount(rows[content], minlength=len(terms))),
         place[content],
-        counts[content],
+        uses[content],
         np.bincount(place[content], minlength=len(keys)).astype(np.int32),
     )
 
@@ -129,7 +129,7 @@ def merged(segments: Sequence[Segment], alive: NDArray[np.bool_], first: int) ->
         **columns,
         row_starts=_starts(np.concatenate([np.diff(part.segment.row_starts)[part.live] for part in kept])),
         row_stems=np.concatenate([part.targets[part.segment.row_stems[part.words]] for part in kept]).astype(np.int32),
-        row_counts=np.concatenate([part.segment.row_counts[part.words] for part in kept]),
+        row_uses=np.concatenate([part.segment.row_uses[part.words] for part in kept]),
         documents=documents,
     )
 

@@ -23,7 +23,7 @@ from brain.model.inputs import Context, ExecutionTrace
 from brain.model.skill import Skill
 from brain.model.text import digest
 
-ANALYSIS_VERSION = 3
+ANALYSIS_VERSION = 4
 """Raised whenever stems, word classes or the digest change, so that stored profiles are made anew."""
 
 WEIGHTS = {WordClass.VERB: 1.0, WordClass.MODIFIER: 0.7, WordClass.FUNCTION: 0.4, WordClass.NOUN: 0.08}
@@ -94,11 +94,11 @@ def _terms_of(words: Sequence[Word]) -> tuple[Term, ...]:
     last = max(1, len(words) - 1)
     terms: dict[str, Term] = {}
     for i, word in enumerate(words):
-        _add(terms, word.key, WEIGHTS[word.kind], i, last, word.kind != _FUNCTION)
+        _add(terms, word.key, WEIGHTS[word.kind], i, last, word.kind != _FUNCTION, word.kind == _NOUN)
     for i, (left, right) in enumerate(pairwise(words)):
         if left.kind != _NOUN or right.kind != _NOUN:
             weight = _pair_weight(left.kind, right.kind, PAIR_WEIGHT)
-            _add(terms, f"{_masked(left)} {_masked(right)}", weight, i, last, False)
+            _add(terms, f"{_masked(left)} {_masked(right)}", weight, i, last, False, False)
     return tuple(terms.values())
 
 
@@ -116,14 +116,15 @@ def _position(place: int, last: int) -> float:
     return round(place / last, 4)
 
 
-def _add(terms: dict[str, Term], stem: str, weight: float, place: int, last: int, content: bool) -> None:
+def _add(terms: dict[str, Term], stem: str, weight: float, place: int, last: int, content: bool, is_noun: bool) -> None:
     """Enters a term, or counts it again: the first position and the largest weight stay."""
     known = terms.get(stem)
     if known is None:
-        terms[stem] = Term(stem, weight, _position(place, last), int(content))
+        terms[stem] = Term(stem, weight, _position(place, last), int(content), is_noun)
     elif content or weight > known.weight:
         count = min(known.count + content, MOST_COUNTED)
-        terms[stem] = Term(stem, max(known.weight, weight), known.position, count)
+        noun = is_noun and (known.is_noun or not known.count)
+        terms[stem] = Term(stem, max(known.weight, weight), known.position, count, noun)
 
 
 def _words_in(texts: Iterable[str], language: str) -> list[Word]:

@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 
 PARTS = 10_000
 """Steps in which weights and positions are kept."""
-MOST_COUNTED = 255
+MOST_COUNTED = 127
 """Occurrences of a stem in one text that are told apart."""
+NOUN = 128
+"""Added to the occurrences of a stem that is never anything but a noun."""
 
-RECORD = np.dtype([("key", "<u8"), ("weight", "<i2"), ("position", "<i2"), ("count", "u1")])
-"""One term: key, weight and position in parts, occurrences as a content word."""
+RECORD = np.dtype([("key", "<u8"), ("weight", "<i2"), ("position", "<i2"), ("use", "u1")])
+"""One term: key, weight and position in parts, its use (see `Term.use`)."""
 _HEAD = struct.Struct("<HHIQ")
 _HAS_STEPS = 1
 _CACHED_KEYS = 65_536
@@ -35,13 +37,20 @@ Records = NDArray[Any]
 class Term:
     """A stem of a text, or a pair of neighbours: its largest weight, its first position (0 at the start, 1 at the end).
 
-    `count` is how often the stem occurs if it is a content word; 0 for function words and pairs.
+    `count` is how often the stem occurs if it is a content word; 0 for function words and pairs. `is_noun` says that it
+    occurs as nothing else.
     """
 
     stem: str
     weight: float
     position: float
     count: int
+    is_noun: bool = False
+
+    @property
+    def use(self) -> int:
+        """`count`, 127 at most, and `NOUN` more if it is a noun; fits into a byte."""
+        return min(self.count, MOST_COUNTED) + NOUN * self.is_noun
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,7 @@ def pack(terms: Sequence[Term], *, has_steps: bool, context_digest: str) -> Term
     records["key"] = np.array([key_of(term.stem) for term in terms], np.uint64)
     records["weight"] = np.rint(np.array([term.weight for term in terms]) * PARTS)
     records["position"] = np.rint(np.array([term.position for term in terms]) * PARTS)
-    records["count"] = np.minimum([term.count for term in terms], MOST_COUNTED)
+    records["use"] = [term.use for term in terms]
     return Terms(records.tobytes(), has_steps, int(context_digest[:16], 16))
 
 

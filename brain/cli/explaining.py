@@ -40,8 +40,9 @@ def _sum(dimensions: dict[str, Any]) -> Table:
 
 def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     names = found["names"]
-    counted = min(names["task"], names["skill"]) >= names["needed"]
-    counts = f"{names['task']} in the task, {names['skill']} in the skill; {names['needed']} needed in both to count"
+    counted = names["shared"] >= names["needed"]
+    counts = f"{names['task']} in the task, {names['skill']} in the skill, {names['shared']} in both; "
+    counts += f"they count from {names['needed']} in both"
     rows = [("measure", "; ".join(_measure(part) for part in found["measures"]))]
     if found["identical_context"]:
         rows.append(("identical", "learned from this very task, so structure and meaning are 1"))

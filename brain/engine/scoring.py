@@ -74,8 +74,8 @@ class Scoring:
         if policy.semantic == "guide":
             self._semantics = _Guide(table, query, texts or {})
         else:
-            self._semantics = _Measures(table, query)
-            self._same = table.rows_of_context(query.profile.packed.context)
+            self._semantics = measures = _Measures(table, query)
+            self._same = measures.unplanned_otherwise(table.rows_of_context(query.profile.packed.context))
 
     def bounds(self) -> Bounds:
         """Upper bounds of all rows. They hold for live rows; what they say of dead ones means nothing."""
@@ -106,6 +106,13 @@ class _Measures:
         self._told = table.corpus.have_steps if query.profile.has_steps else np.zeros(len(table.ids), bool)
         self._procedure = table.corpus.procedure(query.profile.terms) if self._told.any() else None
         self._topic = None if self._told.all() else table.corpus.topic(query.profile.terms)
+
+    def unplanned_otherwise(self, rows: Rows) -> Rows:
+        """Those of some rows whose steps are the planned ones, if the query plans any and they tell any."""
+        if self._procedure is None:
+            return rows
+        kept: Rows = rows[~self._told[rows] | (self._procedure.similarities(rows) == 1.0)]
+        return kept
 
     def bounds(self) -> Scores:
         if self._topic is None:

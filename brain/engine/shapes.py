@@ -47,15 +47,15 @@ class _Names:
             self._arrays = np.array(self.flat, np.int64), np.array(self.sizes, np.int64)
         return self._arrays
 
-    def jaccard(self, names: Sequence[str]) -> Scores:
-        """Jaccard similarity of `names` with those of each shape, 0..1."""
+    def compare(self, names: Sequence[str]) -> tuple[Scores, Scores]:
+        """Jaccard similarity of `names` with those of each shape, 0..1, and how many both have."""
         flat, sizes = self.arrays()
         distinct, wanted = set(names), np.zeros(len(self.numbers), bool)
         wanted[[self.numbers[name] for name in distinct & self.numbers.keys()]] = True
         owners = np.repeat(np.arange(len(sizes)), sizes)
         shared = np.bincount(owners[wanted[flat]], minlength=len(sizes)).astype(np.float64)
         union = len(distinct) + sizes - shared
-        return np.divide(shared, union, out=np.zeros(len(shared)), where=union > 0)
+        return np.divide(shared, union, out=np.zeros(len(shared)), where=union > 0), shared
 
 
 class Shapes:
@@ -90,17 +90,17 @@ class Shapes:
         return number
 
     def similarities(self, wanted: Shape, policy: Policy) -> Scores:
-        """Structural similarity, 0..1, of `wanted` with each shape under a policy; 0 where one names too little."""
-        scores = STRUCTURES_WEIGHT * self._structures.jaccard(wanted.task_structures)
-        scores += PATTERNS_WEIGHT * self._patterns.jaccard(wanted.cognitive_patterns)
+        """Structural similarity, 0..1, of `wanted` with each shape under a policy; 0 where they share too little."""
+        structures, shared_structures = self._structures.compare(wanted.task_structures)
+        patterns, shared_patterns = self._patterns.compare(wanted.cognitive_patterns)
+        scores = STRUCTURES_WEIGHT * structures + PATTERNS_WEIGHT * patterns
         for weight, kind, kinds in (
             (INPUT_WEIGHT, wanted.input_shape, self._inputs),
             (OUTPUT_WEIGHT, wanted.output_shape, self._outputs),
         ):
             if kind in self._kinds and (policy.unknown_is_evidence or kind != UNKNOWN):
                 scores[np.array(kinds, np.int64) == self._kinds.index(kind)] += weight
-        names = self._structures.arrays()[1] + self._patterns.arrays()[1]
-        scores[np.minimum(names, wanted.names) < policy.least_names] = 0.0
+        scores[shared_structures + shared_patterns < policy.least_shared] = 0.0
         return scores
 
     def to_parts(self) -> tuple[list[list[str]], dict[str, Numbers]]:

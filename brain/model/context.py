@@ -42,6 +42,11 @@ class Shape:
         """How many structures and patterns it names."""
         return len(self.task_structures) + len(self.cognitive_patterns)
 
+    def shared(self, other: Shape) -> int:
+        """How many structures and patterns both name."""
+        structures = {*self.task_structures} & {*other.task_structures}
+        return len(structures) + len({*self.cognitive_patterns} & {*other.cognitive_patterns})
+
     def similarity_to(self, other: Shape, *, unknown_is_evidence: bool = True) -> float:
         """As `ContextFeatures.similarity_to`."""
         score = STRUCTURES_WEIGHT * jaccard(self.task_structures, other.task_structures)

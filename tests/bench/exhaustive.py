@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brain.analysis.measures import (
+    ACTION_SHARE,
     PROCEDURE_SCALE,
     TOPIC_SCALE,
     TOPIC_SCALE_BESIDE_VECTORS,
@@ -22,7 +23,7 @@ from brain.analysis.measures import (
     VECTOR_SHARE,
 )
 from brain.analysis.profile import stored_terms
-from brain.analysis.terms import PARTS, Term, key_of
+from brain.analysis.terms import NOUN, PARTS, Term, key_of
 from brain.engine.scoring import Query
 from brain.model.context import UNKNOWN, Shape
 from brain.model.policy import Policy
@@ -49,7 +50,7 @@ class _Flat:
     places: Array
     weights: Array
     positions: Array
-    counts: Array
+    uses: Array
 
 
 class Exhaustive:
@@ -66,7 +67,6 @@ class Exhaustive:
         self._patterns = _table([shape.cognitive_patterns for shape in numbers])
         self._inputs = np.array([shape.input_shape for shape in numbers])
         self._outputs = np.array([shape.output_shape for shape in numbers])
-        self._names = np.array([shape.names for shape in numbers])
         counts = np.array([entry.transfer_count for entry, _ in kept])
         self._transfer = policy.transfer_scores(counts, np.array([entry.transfer_successes for entry, _ in kept]))
         self._confidence = np.array([entry.confidence for entry, _ in kept])
@@ -76,13 +76,13 @@ class Exhaustive:
         self._keys, places = np.unique(records["key"], return_inverse=True)
         lengths = np.array([len(terms.records) for _, terms in kept])
         self._terms = _flat(records, places, lengths)
-        content = records["count"] > 0
+        content = records["use"] > 0
         own = np.bincount(self._terms.rows[content], minlength=len(kept))
         self._content = _flat(records[content], places[content], own)
         self._weight = np.bincount(self._terms.rows, self._terms.weights, minlength=len(kept))
         documents = np.bincount(self._content.places, minlength=len(self._keys))
         self._rarity = np.log(1 + len(kept) / (documents + 0.5))
-        values = (1 + np.log(self._content.counts)) * self._rarity[self._content.places]
+        values = _frequencies(self._content.uses) * self._rarity[self._content.places]
         self._values = values
         self._length = np.sqrt(np.bincount(self._content.rows, values**2, minlength=len(kept)))
 
@@ -116,11 +116,13 @@ class Exhaustive:
         """Structural, semantic and combined scores of all rows, or of some with cosines in float64."""
         some = slice(None) if rows is None else rows
         same = (self._context == np.uint64(query.profile.packed.context))[some]
-        structural = np.where(same, 1.0, self._likeness(query.shape)[self._shape][some])
         semantic = np.zeros(len(self))[some]
         told = self._told[some] if query.profile.has_steps else np.zeros(len(semantic), bool)
         if told.any():
-            semantic[told] = PROCEDURE_SCALE(self._procedures(query)[some][told])
+            procedures = self._procedures(query)[some]
+            semantic[told] = PROCEDURE_SCALE(procedures[told])
+            same &= ~told | (procedures == 1.0)
+        structural = np.where(same, 1.0, self._likeness(query.shape)[self._shape][some])
         if not told.all():
             semantic[~told] = self._topics(query, rows)[~told]
         semantic[same] = 1.0
@@ -130,12 +132,13 @@ class Exhaustive:
     def _likeness(self, wanted: Shape) -> Array:
         """Structural similarity with each distinct shape."""
         rules = self._policy
-        scores = 0.35 * _jaccard(self._structures, wanted.task_structures)
-        scores += 0.35 * _jaccard(self._patterns, wanted.cognitive_patterns)
+        structures, shared = _jaccard(self._structures, wanted.task_structures)
+        patterns, more = _jaccard(self._patterns, wanted.cognitive_patterns)
+        scores = 0.35 * structures + 0.35 * patterns
         for kinds, kind in ((self._inputs, wanted.input_shape), (self._outputs, wanted.output_shape)):
             if rules.unknown_is_evidence or kind != UNKNOWN:
                 scores += 0.15 * (kinds == kind)
-        scores[np.minimum(self._names, wanted.names) < rules.least_names] = 0.0
+        scores[shared + more < rules.least_shared] = 0.0
         return scores
 
     def _procedures(self, query: Query) -> Array:
@@ -161,7 +164,7 @@ class Exhaustive:
         said = [t for t in query.profile.terms if t.count]
         for term in said:
             if (place := self._place(term.stem)) is not None:
-                factors[place] = (1 + np.log(term.count)) * self._rarity[place]
+                factors[place] = _frequencies(np.array(term.use)) * self._rarity[place]
         hits = np.flatnonzero((factors > 0)[flat.places])
         product = self._values[hits] * factors[flat.places[hits]]
         dots = np.bincount(flat.rows[hits], product, minlength=len(self))
@@ -181,7 +184,7 @@ class Exhaustive:
         places = [self._place(term.stem) for term in said]
         unknown = float(np.log(1 + len(self) / 0.5))
         rarity = np.array([unknown if place is None else self._rarity[place] for place in places])
-        return float(np.linalg.norm((1 + np.log([term.count for term in said])) * rarity)) if said else 0.0
+        return float(np.linalg.norm(_frequencies(np.array([term.use for term in said])) * rarity)) if said else 0.0
 
     def _place(self, stem: str) -> int | None:
         """Where a stem stands in the vocabulary."""
@@ -190,9 +193,14 @@ class Exhaustive:
         return place if place < len(self._keys) and self._keys[place] == key else None
 
 
+def _frequencies(uses: Array) -> Array:
+    """`measures.topic_frequency` of some uses."""
+    return np.asarray((1 + np.log(uses % NOUN)) * np.where(uses >= NOUN, 1.0, ACTION_SHARE))
+
+
 def _flat(records: Array, places: Array, lengths: Array) -> _Flat:
     rows = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    columns = (records[name].astype(np.int32) for name in ("weight", "position", "count"))
+    columns = (records[name].astype(np.int32) for name in ("weight", "position", "use"))
     return _Flat(rows, places.astype(np.int32), *columns)
 
 
@@ -202,8 +210,8 @@ def _table(named: Sequence[Sequence[str]]) -> tuple[list[str], Array]:
     return names, np.array([[float(name in those) for name in names] for those in named], np.float32)
 
 
-def _jaccard(table: tuple[list[str], Array], wanted: Sequence[str]) -> Array:
+def _jaccard(table: tuple[list[str], Array], wanted: Sequence[str]) -> tuple[Array, Array]:
     names, has = table
     shared = has @ np.array([float(name in wanted) for name in names], np.float32)
     union = has.sum(axis=1) + len(set(wanted)) - shared
-    return np.divide(shared, union, out=np.zeros(len(has)), where=union > 0)
+    return np.divide(shared, union, out=np.zeros(len(has)), where=union > 0), shared

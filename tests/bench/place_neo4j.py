@@ -56,7 +56,7 @@ SCAN = """
 MATCH (r:BenchRow)
 WITH r,
   size([x IN $structures WHERE x IN r.structures]) AS s, size([x IN $patterns WHERE x IN r.patterns]) AS p
-WITH r, CASE WHEN r.names < $least OR $names < $least THEN 0.0 ELSE
+WITH r, CASE WHEN s + p < $least THEN 0.0 ELSE
   0.35 * s / CASE WHEN size(r.structures) + size($structures) - s > 0
     THEN toFloat(size(r.structures) + size($structures) - s) ELSE 1.0 END
   + 0.35 * p / CASE WHEN size(r.patterns) + size($patterns) - p > 0
@@ -158,7 +158,6 @@ class Neo4jPlace(Place):
                     "id": entry.id,
                     "structures": list(shape.task_structures),
                     "patterns": list(shape.cognitive_patterns),
-                    "names": shape.names,
                     "input": shape.input_shape,
                     "output": shape.output_shape,
                     "prior": 0.25 * rate + 0.15 * entry.confidence,
@@ -180,7 +179,6 @@ class Neo4jPlace(Place):
             SCAN,
             structures=list(shape.task_structures),
             patterns=list(shape.cognitive_patterns),
-            names=shape.names,
             least=least,
             input=shape.input_shape,
             output=shape.output_shape,

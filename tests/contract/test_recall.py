@@ -40,6 +40,19 @@ def test_the_identical_context_beats_a_skill_with_a_better_record(brain):
     assert brain.recall({"task": BREAD, "domain": "kitchen"})[0].skill.id == "mine"
 
 
+def test_a_task_with_the_very_steps_is_an_identical_context_and_with_other_steps_is_not(brain):
+    task, steps = "Describe how a frog grows up", ["lay the eggs in water", "hatch the tadpoles", "grow the legs"]
+    brain.learn({"steps": steps}, {"domain": "biology", "task": task}, {"success": True, "quality": 0.9})
+    same, other = (
+        brain.recall({"domain": "biology", "task": task, "steps": planned}, min_score=0.0)[0]
+        for planned in (steps, ["draw a frog", "colour it green", "hang it up in class"])
+    )
+    assert same.evidence["identical_context"]
+    assert (same.structural_score, same.semantic_score) == (1.0, 1.0)
+    assert not other.evidence["identical_context"]
+    assert other.semantic_score < 1.0
+
+
 @pytest.mark.parametrize(
     "steps",
     [

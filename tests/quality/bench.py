@@ -166,13 +166,13 @@ def _nowhere(*words: Any) -> tuple[Any, ...]:
 _WORDS_OF, _TERMS_OF = profile.words_of, profile._terms_of
 
 COMBINED = Variant("combined")
-SEMANTIC = Variant("semantic alone", Policy(floor=0.0, least_names=10**6))
+SEMANTIC = Variant("semantic alone", Policy(floor=0.0, least_shared=10**6))
 ABLATIONS = (
     Variant("without pairs", changed={"PAIR_WEIGHT": 0.0}),
     Variant("without word classes", changed={"words_of": _one_class}),
     Variant("without positions", changed={"_terms_of": _nowhere}),
     Variant("without function words", changed={"words_of": _content_only}),
-    Variant("without least_names", Policy(floor=0.0, least_names=0)),
+    Variant("without least_shared", Policy(floor=0.0, least_shared=0)),
 )
 
 

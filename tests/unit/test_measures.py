@@ -94,7 +94,7 @@ def test_terms_survive_their_stored_form(profile):
     stored = stored_terms(profile.to_bytes())
     assert stored.records.tolist() == profile.packed.records.tolist()
     assert (stored.has_steps, stored.context) == (profile.has_steps, profile.packed.context)
-    expected = [(key_of(t.stem), t.weight, t.position, t.count) for t in profile.terms]
+    expected = [(key_of(t.stem), t.weight, t.position, t.use) for t in profile.terms]
     assert [(k, w / PARTS, p / PARTS, c) for k, w, p, c in stored.records.tolist()] == expected
 
 
