@@ -6,6 +6,7 @@ procedure and the content measure do not part them; step agreement with the veto
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from brain.analysis.alignment import Alignment, Partners
@@ -183,12 +184,42 @@ def _other_objects(sides: Alignment) -> bool:
             return True
         if sum(_share_verb(sides, pair) and _differing_nouns(pair) for pair in side) > MOST_OTHER_OBJECTS:
             return True
-    return any(_only_verb_shared(sides, pair) for pair in sides.differing)
+    return any(_only_verb_shared(sides, pair) for pair in sides.differing) or _replaced_throughout(sides)
 
 
 def _only_verb_shared(sides: Alignment, pair: Partners) -> bool:
     """Whether both do the same to things of which the other side knows nothing."""
     return _share_verb(sides, pair) and _new_nouns(sides, pair) and not _share_noun(sides, pair)
+
+
+def _replaced_throughout(sides: Alignment) -> bool:
+    """Whether the same thing stands for the same other one in two lines that are else alike: "rank the alerts", "assign
+    the alerts" and "rank the capacity warnings", "assign the capacity warnings".
+    """
+    replaced = [found for pair in sides.differing if (found := _replaced(sides, pair))]
+    return len(set(replaced)) < len(replaced)
+
+
+def _replaced(sides: Alignment, pair: Partners) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The words of both lines between what they begin and end with alike; None unless both have content words there,
+    the leading verb aside.
+    """
+    mine, theirs = pair.left.keys, pair.right.keys
+    begin = _alike(mine, theirs)
+    end = _alike(mine[begin:][::-1], theirs[begin:][::-1])
+    left, right = mine[begin : len(mine) - end], theirs[begin : len(theirs) - end]
+    for line, words in ((pair.left, left), (pair.right, right)):
+        if set(words).isdisjoint(line.content) or not set(words).isdisjoint(_leading_verb(sides, line)):
+            return None
+    return left, right
+
+
+def _alike(mine: Sequence[str], theirs: Sequence[str]) -> int:
+    """With how many equal words two texts begin."""
+    return next(
+        (i for i, (word, other) in enumerate(zip(mine, theirs, strict=False)) if word != other),
+        min(len(mine), len(theirs)),
+    )
 
 
 def _new_nouns(sides: Alignment, pair: Partners) -> bool:
@@ -206,7 +237,7 @@ def _differing_nouns(pair: Partners) -> bool:
 
 def _share_verb(sides: Alignment, pair: Partners) -> bool:
     """Whether both do the same. A verb that the word list does not know is taken to stand first, or last."""
-    first, second = _unlisted_verb(sides, pair.left), _unlisted_verb(sides, pair.right)
+    first, second = _leading_verb(sides, pair.left), _leading_verb(sides, pair.right)
     if any(akin(word, other) for word in first for other in second):
         return True
     return any(verb in pair.right.vocabulary for verb in pair.left.verbs) or any(
@@ -217,11 +248,12 @@ def _share_verb(sides: Alignment, pair: Partners) -> bool:
 def _share_noun(sides: Alignment, pair: Partners) -> bool:
     """Whether both name the same thing beside what they do."""
     mine, theirs = (
-        [word for word in line.content if word not in line.verbs and word not in _unlisted_verb(sides, line)]
+        [word for word in line.content if word not in line.verbs and word not in _leading_verb(sides, line)]
         for line in (pair.left, pair.right)
     )
     return any(word in Vocabulary(theirs) for word in mine)
 
 
-def _unlisted_verb(sides: Alignment, line: Line) -> tuple[str, ...]:
+def _leading_verb(sides: Alignment, line: Line) -> tuple[str, ...]:
+    """The word that stands where the verb of an instruction does."""
     return line.content[-1:] if sides.language.name in _VERB_STANDS_LAST else line.content[:1]

@@ -6,12 +6,13 @@ was seen, and are not changed to suit the code.
 """
 
 import json
+import tomllib
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 
-from brain import SyncBrain
+from brain import LearnOutcome, SyncBrain
 
 PAIRS = [json.loads(line) for line in Path(__file__).with_name("duplicates.jsonl").read_text("utf-8").splitlines()]
 SUCCESS = {"success": True, "quality": 0.9}
@@ -63,6 +64,24 @@ def test_the_set_is_as_large_as_the_demand():
 def test_no_two_different_procedures_are_merged(judged):
     wrong = [told(pair) for pair, merged in judged if merged and pair["label"] == "different"]
     assert not wrong, "\n".join([figures(judged), *wrong])
+
+
+def test_a_procedure_on_other_things_of_its_domain_is_another_skill():
+    """Sixteen procedures on two kinds of things in each of sixteen domains."""
+    words = tomllib.loads((Path(__file__).parents[2] / "examples" / "sample_words.toml").read_text("utf-8"))
+    runs = [
+        {
+            "execution_trace": {"steps": [step.format(x=thing, **names) for step in procedure["steps"]]},
+            "context": {"domain": domain, "task": procedure["task"].format(x=thing, **names)},
+            "outcome": SUCCESS,
+        }
+        for procedure in words["procedures"].values()
+        for domain, names in words["domains"].items()
+        for thing in names[procedure["on"]]
+    ]
+    with SyncBrain.open("sqlite://:memory:") as brain:
+        report = brain.learn_many(runs)
+    assert (report.outcomes[LearnOutcome.CREATED], report.refused) == (len(runs), [])
 
 
 def test_the_same_procedure_in_other_words_is_merged(judged):
