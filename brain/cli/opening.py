@@ -41,13 +41,19 @@ def opened(
     *,
     check_embedding: bool = True,
     loading: Loading | None = None,
+    redact: bool = False,
 ) -> Iterator[SyncBrain]:
     """The brain at `location`, its schema up to date; `loading` is told how far its recall index was read."""
     from brain.engine.sync import SyncBrain
 
     _check_location(location)
     with SyncBrain.open(
-        location, embedder=embedder, namespace=namespace, loading=loading, check_embedding=check_embedding
+        location,
+        embedder=embedder,
+        namespace=namespace,
+        loading=loading,
+        check_embedding=check_embedding,
+        redact=redact,
     ) as brain:
         yield brain
 

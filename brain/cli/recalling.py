@@ -71,7 +71,7 @@ def recall(
     """Find the stored skills that fit a task, best first."""
     output = Output(as_json, quiet)
     wanted = _context(task, domain, step or [], context)
-    with opened(store, namespace, embedder, loading=output.loading) as brain:
+    with opened(store, namespace, embedder, loading=output.loading, redact=True) as brain:  # as what it learned was
         mention_unused_vectors(brain, embedder, output)
         found = brain.recall(wanted, top_k, min_score, skill_types=skill_type or None)
         if not found and not brain.get_skill_summary()["total_skills"]:
@@ -97,7 +97,7 @@ def why(
     """Say why recall returns one skill for a task, or does not."""
     output = Output(as_json, quiet)
     wanted = _context(task, domain, step or [], context)
-    with opened(store, namespace, embedder, loading=output.loading) as brain:
+    with opened(store, namespace, embedder, loading=output.loading, redact=True) as brain:  # as what it learned was
         mention_unused_vectors(brain, embedder, output)
         verdict = brain.why(skill_id, wanted, top_k, min_score, skill_types=skill_type or None)
     if output.as_json:

@@ -346,6 +346,16 @@ def test_files_that_cannot_be_read_are_named(run, tmp_path):
 # Recall
 
 
+@pytest.mark.parametrize("command", ["recall", "why"])
+def test_a_task_with_a_secret_finds_what_was_learned_from_it(learn, run, command):
+    task = "Mail the weekly figures to finance-team@example.com with the token ghp_" + "a1B2" * 9
+    skill = learn({**EXECUTION, "context": {"task": task, "domain": "reports"}})["skill"]
+    assert "example.com" not in str(skill)
+    named = [skill["id"]] if command == "why" else []
+    result = run(command, *named, task, "--domain", "reports")
+    assert "learned from this very task" in " ".join(result.stdout.split())
+
+
 def test_recall_shows_scores_id_and_reason(learn, run):
     skill = learn()["skill"]
     result = run("recall", EXECUTION["context"]["task"], "--domain", "baking")
