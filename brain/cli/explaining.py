@@ -40,9 +40,10 @@ def _sum(dimensions: dict[str, Any]) -> Table:
 
 def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     names = found["names"]
-    counted = names["shared"] >= names["needed"]
+    needed, most = names["needed"], max(names["task"], names["skill"])
+    counted = names["shared"] >= needed["shared"] and most >= needed["on_one_side"]
     counts = f"{names['task']} in the task, {names['skill']} in the skill, {names['shared']} in both; "
-    counts += f"they count from {names['needed']} in both"
+    counts += f"they count from {needed['shared']} in both and {needed['on_one_side']} on one side"
     rows = [("measure", "; ".join(_measure(part) for part in found["measures"]))]
     if found["identical_context"]:
         rows.append(("identical", "learned from this very task, so structure and meaning are 1"))

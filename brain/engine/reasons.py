@@ -67,7 +67,7 @@ def account(task: Task, skill: Skill, standing: Standing, rules: Policy, rarity:
     scored = standing.scored
     semantics = Semantics(scored.semantic, rules.semantic, task.has_vector)
     found = evidence(wanted, known, semantics, matches, rarity, words)
-    found["names"]["needed"] = rules.least_shared
+    found["names"]["needed"] = {"shared": rules.least_shared, "on_one_side": rules.least_names}
     found["transfers"] = {
         "successes": skill.transfer_successes,
         "count": skill.transfer_count,

@@ -100,7 +100,9 @@ class Shapes:
         ):
             if kind in self._kinds and (policy.unknown_is_evidence or kind != UNKNOWN):
                 scores[np.array(kinds, np.int64) == self._kinds.index(kind)] += weight
+        names = self._structures.arrays()[1] + self._patterns.arrays()[1]
         scores[shared_structures + shared_patterns < policy.least_shared] = 0.0
+        scores[np.maximum(names, wanted.names) < policy.least_names] = 0.0
         return scores
 
     def to_parts(self) -> tuple[list[list[str]], dict[str, Numbers]]:

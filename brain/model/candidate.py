@@ -89,7 +89,7 @@ class TransferCandidate(Record):
         - `measure`, `measures`: what the semantic score is the mean of (procedure, topic, vector), each with its raw
           similarity (null: too small to tell) and the calibrated one;
         - `words`: matched words with their share of the measure; `structures`, `patterns`: those of both sides;
-          `names`: how many of them each side names, how many both do, and the least (`needed`) from which they count;
+          `names`: how many of them each side names, how many both do, and from how many (`needed`) they count;
         - `steps`: pairs of steps, best first, with `similarity` and share, where both sides have steps;
         - `transfers`: successes, count, and the 95 % Wilson interval of the rate (null without any);
         - `margin_to_min_score`, `margin_to_floor`: by how much it is above; negative below;

@@ -28,10 +28,11 @@ class Policy:
     `features`: "inflected" finds the tables' words in any inflection; "guide" only the guide's words as they stand.
     `unknown_is_evidence`: whether two unknown shapes count as equal; also whether output is taken as text when
     the context does not say.
-    `least_shared`: structures and patterns, counted together, that both sides must have in common before their
-    likeness is evidence. A single one is coincidence: hit@1 on metatool (one tool, two) is .54 and .43 at 1, .58 and
-    .49 at 2, .58 and .48 at 3, where Track A falls from 1.0 to .95. To ask for three names on each side instead gives
-    .59 and .49, but nothing for a skill that names two: .91 in place of .98 of our own procedures, asked reworded.
+    `least_shared`, `least_names`: structures and patterns, counted together, that both sides must have in common, and
+    that one of them must name, before their likeness is evidence; fewer are coincidence. hit@1 on metatool (one tool
+    without and with MiniLM) is .592 and .708; .582 and .700 without `least_names`; .592 and .708 with three in common,
+    where Track A falls from 1.0 to .85. To ask for three names on each side gives as much there, but nothing for a
+    skill that names two: .91 in place of .98 of our own procedures, asked reworded (examples/recall_quality.ipynb).
     `semantic`: "measures" compares procedures or topics on a calibrated scale; "guide" maps the embedder's cosine
     to 0..1, or takes the Jaccard similarity of the embedding texts without an embedder.
     `floor`: semantic score below which a skill is not returned, whatever its other scores; 0 switches it off.
@@ -44,6 +45,7 @@ class Policy:
     features: Literal["inflected", "guide"] = "inflected"
     unknown_is_evidence: bool = False
     least_shared: int = 2
+    least_names: int = 3
     semantic: Literal["measures", "guide"] = "measures"
     floor: float = 0.10
     duplicates: Literal["procedure", "guide"] = "procedure"
@@ -64,6 +66,7 @@ class Policy:
             features="guide",
             unknown_is_evidence=True,
             least_shared=0,
+            least_names=0,
             semantic="guide",
             floor=0.0,
             duplicates="guide",

@@ -67,6 +67,7 @@ class Exhaustive:
         self._patterns = _table([shape.cognitive_patterns for shape in numbers])
         self._inputs = np.array([shape.input_shape for shape in numbers])
         self._outputs = np.array([shape.output_shape for shape in numbers])
+        self._names = np.array([shape.names for shape in numbers])
         counts = np.array([entry.transfer_count for entry, _ in kept])
         self._transfer = policy.transfer_scores(counts, np.array([entry.transfer_successes for entry, _ in kept]))
         self._confidence = np.array([entry.confidence for entry, _ in kept])
@@ -139,6 +140,7 @@ class Exhaustive:
             if rules.unknown_is_evidence or kind != UNKNOWN:
                 scores += 0.15 * (kinds == kind)
         scores[shared + more < rules.least_shared] = 0.0
+        scores[np.maximum(self._names, wanted.names) < rules.least_names] = 0.0
         return scores
 
     def _procedures(self, query: Query) -> Array:

@@ -56,7 +56,7 @@ SCAN = """
 MATCH (r:BenchRow)
 WITH r,
   size([x IN $structures WHERE x IN r.structures]) AS s, size([x IN $patterns WHERE x IN r.patterns]) AS p
-WITH r, CASE WHEN s + p < $least THEN 0.0 ELSE
+WITH r, CASE WHEN s + p < $shared OR NOT (r.names >= $least OR $names >= $least) THEN 0.0 ELSE
   0.35 * s / CASE WHEN size(r.structures) + size($structures) - s > 0
     THEN toFloat(size(r.structures) + size($structures) - s) ELSE 1.0 END
   + 0.35 * p / CASE WHEN size(r.patterns) + size($patterns) - p > 0
@@ -158,6 +158,7 @@ class Neo4jPlace(Place):
                     "id": entry.id,
                     "structures": list(shape.task_structures),
                     "patterns": list(shape.cognitive_patterns),
+                    "names": shape.names,
                     "input": shape.input_shape,
                     "output": shape.output_shape,
                     "prior": 0.25 * rate + 0.15 * entry.confidence,
@@ -172,14 +173,16 @@ class Neo4jPlace(Place):
         self._write("UNWIND $rows AS row CREATE (r:BenchRow) SET r = row", rows=rows)
         rows.clear()
 
-    def scan(self, query: Query, least: int) -> list[Any]:
+    def scan(self, query: Query, least: tuple[int, int]) -> list[Any]:
         """The five best by structure, cosine and prior; without the texts, which Cypher would need even longer for."""
         shape = query.shape
         return self._run(
             SCAN,
             structures=list(shape.task_structures),
             patterns=list(shape.cognitive_patterns),
-            least=least,
+            shared=least[0],
+            least=least[1],
+            names=shape.names,
             input=shape.input_shape,
             output=shape.output_shape,
             vector=[] if query.vector is None else query.vector.tolist(),

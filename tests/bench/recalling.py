@@ -108,7 +108,7 @@ def _measure(
     seldom = {"numpy scan": case.rounds(100), "matrix product": case.rounds(100)}
     place = case.place
     if isinstance(place, Neo4jPlace):
-        calls["Cypher scan"] = lambda: place.scan(query(), policy.least_shared)
+        calls["Cypher scan"] = lambda: place.scan(query(), (policy.least_shared, policy.least_names))
         seldom["Cypher scan"] = 5 if case.size > 10_000 else case.rounds(25)
     after = {"recall": lambda seconds: judged.seconds.append(recalling.note(seconds))}
     found = in_turns(calls, rounds, seldom, after)

@@ -172,7 +172,7 @@ ABLATIONS = (
     Variant("without word classes", changed={"words_of": _one_class}),
     Variant("without positions", changed={"_terms_of": _nowhere}),
     Variant("without function words", changed={"words_of": _content_only}),
-    Variant("without least_shared", Policy(floor=0.0, least_shared=0)),
+    Variant("without least names", Policy(floor=0.0, least_shared=0, least_names=0)),
 )
 
 

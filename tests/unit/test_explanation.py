@@ -112,7 +112,7 @@ def test_matched_words_are_those_of_the_task_and_their_shares_add_up(taught, con
 
 def test_too_few_names_are_told_beside_the_names_that_both_have(taught):
     told = explained(taught(), {"task": "audit the roles"})["audit"]
-    assert told["names"]["needed"] == 2
+    assert told["names"]["needed"] == {"shared": 2, "on_one_side": 3}
     assert told["names"].keys() == {"task", "skill", "shared", "needed"}
     assert told["dimensions"]["structural"]["raw"] == 0.0
 

@@ -48,6 +48,7 @@ def test_an_option_of_another_kind_is_refused_by_name(kind, option, value, tmp_p
         {"least_shared": 1.5},
         {"least_shared": True},
         {"least_shared": -1},
+        {"least_names": 2.0},
         {"unknown_is_evidence": "yes"},
         {"features": ["guide"]},
         {"features": "all"},
