@@ -179,7 +179,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        value: Any = _installed_version()
+        value: Any = import_module("brain.config").installed_version()
     elif name == "traces":  # so that `import brain` is enough for `brain.traces.read`
         value = import_module("brain.traces")
     elif name in _HOME:
@@ -188,15 +188,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'brain' has no attribute {name!r}")
     globals()[name] = value
     return value
-
-
-def _installed_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("brain")
-    except PackageNotFoundError:  # run from its source
-        return "0+source"
 
 
 def __dir__() -> list[str]:

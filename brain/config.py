@@ -74,6 +74,16 @@ class TraceLimits:
     record_bytes: int = 64 * 2**20
 
 
+def installed_version() -> str:
+    """The version of this package; "0+source" where it runs from its source without being installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("brain")
+    except PackageNotFoundError:
+        return "0+source"
+
+
 def default_location() -> str:
     """The location in `BRAIN_STORE`, else an SQLite file in the user's data folder."""
     return os.environ.get(STORE_VARIABLE) or f"sqlite:///{data_folder() / 'brain.db'}"

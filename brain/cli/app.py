@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
@@ -24,6 +23,7 @@ from brain.cli import (
     watching,
 )
 from brain.cli.ending import BrainGroup
+from brain.config import installed_version
 
 USE, GRAPH, EXCHANGE, UPKEEP = "Use", "Look around", "Share skill files", "Keep in order"
 
@@ -44,10 +44,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        try:
-            typer.echo(f"brain {version('brain')}")
-        except PackageNotFoundError:
-            typer.echo("brain, run from its source without being installed")
+        typer.echo(f"brain {installed_version()}")
         raise typer.Exit
 
 

@@ -19,10 +19,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from brain.config import installed_version
 from brain.model.candidate import TransferCandidate
 from brain.model.receipts import FeedbackReceipt, LearnOutcome, LearnReceipt, LearnReport
 from brain.model.skill import Skill
@@ -100,8 +100,8 @@ class _Emitter:
         from opentelemetry import metrics, trace
 
         self._providers = providers
-        self._tracer = trace.get_tracer("brain", _version())
-        meter = metrics.get_meter("brain", _version())
+        self._tracer = trace.get_tracer("brain", installed_version())
+        meter = metrics.get_meter("brain", installed_version())
         self._duration = meter.create_histogram(
             DURATION,
             unit="s",
@@ -243,10 +243,3 @@ RECALL = Verb("search_memory", _recalled)
 LEARN, LEARN_MANY = Verb("upsert_memory", _observed), Verb("upsert_memory", _learned)
 FEEDBACK = Verb("update_memory", _rated)
 SWEEP = Verb("delete_memory", _swept)
-
-
-def _version() -> str:
-    try:
-        return version("brain")
-    except PackageNotFoundError:
-        return ""  # run from its source

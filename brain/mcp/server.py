@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
@@ -35,6 +34,7 @@ from mcp_types import (
 from mcp_types import Tool as ToolInfo
 from pydantic import BaseModel, ValidationError
 
+from brain.config import installed_version
 from brain.errors import BrainError, InputError, SkillNotFoundError
 from brain.mcp import prompts, resources
 from brain.mcp.memory import Memory
@@ -61,7 +61,7 @@ def build(memory: Memory, *, read_only: bool = False, redacting: bool = True) ->
     service = _Service(memory, read_only, redacting)
     return Server(
         "brain",
-        version=_version(),
+        version=installed_version(),
         title="brain",
         description="A procedural skill memory for AI agents.",
         instructions=_INSTRUCTIONS + ("" if read_only else _WRITING),
@@ -176,10 +176,3 @@ def _read(tool: Tool, arguments: dict[str, Any] | None) -> BaseModel:
 
 def _refused(reason: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=reason)], is_error=True)
-
-
-def _version() -> str:
-    try:
-        return version("brain")
-    except PackageNotFoundError:
-        return ""  # run from its source
