@@ -30,7 +30,7 @@ class Policy:
     the context does not say.
     `least_shared`, `least_names`: structures and patterns, counted together, that both sides must have in common, and
     that one of them must name, before their likeness is evidence; fewer are coincidence. hit@1 on metatool (one tool
-    without and with MiniLM) is .592 and .708; .582 and .700 without `least_names`; .592 and .708 with three in common,
+    without and with MiniLM) is .592 and .716; .582 and .700 without `least_names`; as much with three in common,
     where Track A falls from 1.0 to .85. To ask for three names on each side gives as much there, but nothing for a
     skill that names two: .91 in place of .98 of our own procedures, asked reworded (examples/recall_quality.ipynb).
     `semantic`: "measures" compares procedures or topics on a calibrated scale; "guide" maps the embedder's cosine

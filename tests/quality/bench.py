@@ -299,7 +299,7 @@ def run(bench: ModuleType, chosen: list[Setting], embedder: Any) -> Run:
     started = time.monotonic()
     result = Run(chosen, embedder is not None)
     for setting in chosen:
-        result.baselines[setting.name] = _baselines(bench, setting, embedder)
+        result.baselines[setting.name] = baselines(bench, setting, embedder)
     for variant in (COMBINED, SEMANTIC, *ABLATIONS):
         for model in (None, embedder) if embedder else (None,):
             name = _named(variant, model)
@@ -329,7 +329,7 @@ def _threshold_settings(chosen: list[Setting]) -> list[Setting]:
     return list(first.values())
 
 
-def _baselines(bench: ModuleType, setting: Setting, embedder: Any) -> dict[str, float]:
+def baselines(bench: ModuleType, setting: Setting, embedder: Any) -> dict[str, float]:
     _progress(f"baselines: {setting.name}")
     scorers: dict[str, Callable[..., Any]] = {
         "Jaccard": bench.jaccard,
