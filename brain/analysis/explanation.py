@@ -24,8 +24,9 @@ from brain.analysis.measures import (
     topic_frequency,
     topic_similarity,
 )
-from brain.analysis.profile import Profile, profile_of
+from brain.analysis.profile import WEIGHTS, Profile, profile_of
 from brain.analysis.terms import Term
+from brain.analysis.wordclasses import WordClass
 from brain.model.context import UNKNOWN, ContextFeatures
 from brain.model.skill import Skill, SkillStep
 
@@ -160,8 +161,11 @@ def adaptations(known: ContextFeatures, wanted: ContextFeatures, matches: StepMa
 
 
 def content_words(profile: Profile, words: Mapping[str, str]) -> set[str]:
-    """The words of a task that say what it is about; `words` gives the word for a stem."""
-    return {words[term.stem] for term in profile.terms if term.count and term.stem in words}
+    """The nouns and verbs of a task, which say what it is about; `words` gives the word for a stem."""
+    telling = (
+        term for term in profile.terms if term.count and (term.is_noun or term.weight >= WEIGHTS[WordClass.VERB])
+    )
+    return {words[term.stem] for term in telling if term.stem in words}
 
 
 def reasoning(skill: Skill, semantic: float, found: Mapping[str, Any], content: Collection[str]) -> str:
