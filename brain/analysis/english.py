@@ -24,4 +24,6 @@ PRONOUNS = frozenset("i you he she it we they who that them him us me".split())
 CONNECTIVES = frozenset("and or but so then if when while because once where how nor also too again there here".split())
 NEGATIONS = frozenset("not no never none nothing cannot can't don't without except unless".split())
 """Words that turn a step around: they count as modifiers."""
+EMPTY = frozenset("why whom although though whether such since thus out up off down away please let just very".split())
+"""Words that are no function words to a procedure ("find out", "hand over to whom") and tell nothing of a topic."""
 FUNCTION_WORDS = (DETERMINERS | PREPOSITIONS | AUXILIARIES | PRONOUNS | CONNECTIVES) - NEGATIONS

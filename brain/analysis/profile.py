@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from brain.analysis.abstraction import extract_procedure
+from brain.analysis.english import EMPTY
 from brain.analysis.languages import language_of
 from brain.analysis.outline import Outline, outline_of
 from brain.analysis.terms import MOST_COUNTED, Term, Terms, pack
@@ -94,7 +95,8 @@ def _terms_of(words: Sequence[Word]) -> tuple[Term, ...]:
     last = max(1, len(words) - 1)
     terms: dict[str, Term] = {}
     for i, word in enumerate(words):
-        _add(terms, word.key, WEIGHTS[word.kind], i, last, word.kind != _FUNCTION, word.kind == _NOUN)
+        content = word.kind != _FUNCTION and word.text not in EMPTY
+        _add(terms, word.key, WEIGHTS[word.kind], i, last, content, word.kind == _NOUN)
     for i, (left, right) in enumerate(pairwise(words)):
         if left.kind != _NOUN or right.kind != _NOUN:
             weight = _pair_weight(left.kind, right.kind, PAIR_WEIGHT)
