@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from brain.workflow.run import AgentResult, RunResult
 
 _LOOKS_LIKE_A_FILE = (".json", ".jsonl", ".txt", ".md", ".yml", ".yaml")
+_MOST_BYTES = 10_000_000  # more than the input may have, so that it is refused there
 _SIGNS = {"ok": ("✓", "green"), "failed": ("✗", "bold red"), "skipped": ("–", "yellow"), "not_run": ("·", "dim")}
 
 
@@ -144,7 +145,7 @@ def _input(given: str | None, as_json: bool, plan: Plan) -> Any:
         if plan.reads_input or as_json:
             raise InputError("The workflow reads its input, and there is none. Give INPUT, a file, or - for stdin.")
         return ""
-    text = sys.stdin.buffer.read() if given == STDIN else _file(given)
+    text = sys.stdin.buffer.read(_MOST_BYTES) if given == STDIN else _file(given)
     if isinstance(text, bytes):
         try:
             given = text.decode("utf-8-sig")
@@ -159,8 +160,9 @@ def _file(given: str) -> bytes | None:
         return None
     try:
         path = Path(given)
-        if path.is_file():
-            return path.read_bytes()
+        if path.exists() and not path.is_dir():  # a pipe of the shell's is none of the usual files either
+            with path.open("rb") as file:
+                return file.read(_MOST_BYTES)
     except (OSError, ValueError) as error:
         if isinstance(error, PermissionError):
             raise InputError(f"{given} cannot be read: {error.strerror}. Check who may read it.") from error

@@ -2,6 +2,6 @@
 
 The way of a workflow: `document` and `overrides` give values with their places, `schema` makes `records` of them,
 `check` (with `compiling`, `references`, `plan`) tells everything that is wrong at once, `run` carries
-the plan out, `acting` does what one agent does (`rendering` in its `sandbox`, `llm`, `answers`, `brain_agent` with
-`payload`, `validator`), and `trace` keeps what was done.
+the plan out, `acting` does what one agent does (`rendering` in its `sandbox` within `bounds`, with `helpers` and
+`loops`, `llm`, `answers`, `choosing`, `brain_agent` with `payload`, `validator`), and `trace` keeps what was done.
 """

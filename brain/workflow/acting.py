@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from brain.errors import InputError, ModelError, PayloadError
 from brain.workflow.answers import read_answer
 from brain.workflow.brain_agent import BrainAgent
+from brain.workflow.choosing import choices_of, chosen, with_choices
 from brain.workflow.llm import Models
 from brain.workflow.payload import payload_of
 from brain.workflow.plan import Plan, Step
@@ -17,14 +18,16 @@ from brain.workflow.validator import execution_in, validated_execution
 from brain.workflow.values import AgentOutput, number_text
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+
     from brain.engine.brain import Brain
     from brain.engine.sync import SyncBrain
     from brain.workflow.rendering import Rendered
     from brain.workflow.run import AgentResult
 
-_NOT_ANSWERED = frozenset(
-    "result status error component_id component_type formatted_prompt execution_time_ms get items keys values".split()
-)
+_OF_THE_RUN = frozenset("status error component_id component_type formatted_prompt execution_time_ms".split())
+"""What templates read of how an agent was run, which is there of a failed one too."""
+_NOT_ANSWERED = _OF_THE_RUN | frozenset("result get items keys values".split())
 """What templates read of an agent's output that is not of its answer."""
 _LEARNED_FROM = ("response", "steps", "domain", "task", "confidence")
 """Fields that a brain reads of an answer that it is handed whole."""
@@ -41,10 +44,17 @@ class NothingToDoError(Exception):
 class Acting:
     """Carries out the agents of one run, and knows what those before have answered."""
 
-    def __init__(self, plan: Plan, given: Any, brain: Brain | SyncBrain | None, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        given: Any,
+        brain: Brain | SyncBrain | None,
+        environment: Mapping[str, str],
+        run_id: str = "",
+    ) -> None:
         if plan.has_brain and brain is None:
             raise InputError("The workflow has brain agents and was given no brain. Hand one over: brain=….")
-        self._plan, self._given, self._brain = plan, given, brain
+        self._plan, self._given, self._brain, self._run_id = plan, given, brain, run_id
         self._models = Models(environment)
         self._outputs = Outputs()
         self._failed: dict[str, str] = {}
@@ -89,7 +99,7 @@ class Acting:
         What a brain is told would last, so it never is told what a default made up in place of a failed answer.
         """
         tells_brain = step.agent.operation in ("learn", "feedback")
-        read = {one.agent for one in step.reads.agents if tells_brain or not one.guarded}
+        read = {one.agent for one in step.reads.agents if tells_brain or not (one.guarded or one.field in _OF_THE_RUN)}
         for name in (*sorted(read), *step.agent.depends_on):
             if name in self._failed:
                 nothing = {"learn": "Nothing was learned", "feedback": "No feedback was given"}
@@ -97,10 +107,10 @@ class Acting:
                 raise NothingToDoError(f"{said}, because {name!r} failed: {self._failed[name]}.")
 
     async def _ask(self, step: Step, settings: LlmSettings, result: AgentResult) -> dict[str, Any]:
-        prompt = self._rendered(step, result).text
-        if not prompt.strip():
-            raise PayloadError(result.id, "prompt", "it is empty once it is rendered. Say what the model is asked.")
-        prompt, schema = self._in_form(step, settings, prompt)
+        if step.system:
+            system = self._rendered(step, result, step.system).text
+            settings = settings.model_copy(update={"system_prompt": system})
+        prompt, schema = self._in_form(step, settings, self._prompt(step, result))
         result.prompt = prompt
         answer = await self._models.ask(step.agent, settings, prompt, schema)
         result.prompt_tokens, result.answer_tokens = answer.prompt_tokens, answer.answer_tokens
@@ -113,13 +123,26 @@ class Acting:
             result.warnings.append("the answer was cut off, so something of its end is missing; raise 'max_tokens'")
         elif read.is_repaired:
             result.warnings.append("the answer's JSON had to be mended to be read")
+        if choices_of(step.agent):
+            read.fields["response"] = chosen(step.agent, read.fields["response"])
         return read.fields
+
+    def _prompt(self, step: Step, result: AgentResult) -> str:
+        prompt = self._rendered(step, result).text
+        if not prompt.strip():
+            raise PayloadError(result.id, "prompt", "it is empty once it is rendered. Say what the model is asked.")
+        reads_nothing = not (step.reads.names or step.reads.agents)
+        if step.agent.type != "local_llm" and reads_nothing and str(self._given).strip():
+            return f"{prompt.rstrip()}\n\n{self._given}"  # OrKa shows these agents the input in any case
+        return prompt
 
     def _in_form(self, step: Step, settings: LlmSettings, prompt: str) -> tuple[str, dict[str, Any] | None]:
         """The prompt, and the schema of the object that is wanted; None where text will do.
 
         A prompt that asks for no JSON gets a sentence that does, if others read more of the answer than what it says.
         """
+        if choices_of(step.agent):
+            return with_choices(prompt, choices_of(step.agent)), None
         wanted = self._plan.wanted.get(step.agent.id, frozenset())
         fields = set(wanted) - _NOT_ANSWERED - {""} | (set(_LEARNED_FROM) if "" in wanted else set())
         asks = "json" in (step.agent.prompt or "").lower()
@@ -170,14 +193,15 @@ class Acting:
             message = f"the payload does not say whether it worked, and {name!r} failed. Say true or false."
             raise PayloadError(step.agent.id, "success", message)
 
-    def _rendered(self, step: Step, result: AgentResult) -> Rendered:
+    def _rendered(self, step: Step, result: AgentResult, template: Template | None = None) -> Rendered:
         from brain.workflow.helpers import View
         from brain.workflow.rendering import render
 
-        assert step.template is not None
+        template = template or step.template
+        assert template is not None
         outputs = Outputs(self._outputs)
-        view = View(self._given, outputs, self._plan.edges, self._types)
-        rendered = render(step.template, view, step.agent.id)
+        view = View(self._given, outputs, self._plan.edges, self._types, self._run_id)
+        rendered = render(template, view, step.agent.id)
         result.prompt = rendered.text
         result.warnings += [f"inserted as nothing: {said}" for said in rendered.missing]
         return rendered

@@ -9,15 +9,26 @@ from pathlib import Path
 from typing import Any
 
 from brain.errors import PayloadError, Problem, WorkflowError
+from brain.workflow.answers import python_literal
 from brain.workflow.document import Document, Place, read_document
+from brain.workflow.llm import is_address
 from brain.workflow.payload import check_payload
 from brain.workflow.plan import Plan, Step, find_cycle, in_order
-from brain.workflow.records import PROVIDERS, Agent, BrainSettings, LlmSettings, Workflow, settings_of
+from brain.workflow.records import (
+    CLASSIFICATION,
+    DEFAULT_MODEL,
+    MODEL_VARIABLE,
+    PROVIDERS,
+    Agent,
+    BrainSettings,
+    LlmSettings,
+    Workflow,
+    settings_of,
+)
 from brain.workflow.references import Reference, References
 from brain.workflow.schema import Reader, nearest
+from brain.workflow.values import words_as_json
 
-MODEL_VARIABLE = "BASE_OPENAI_MODEL"
-"""Environment variable that names the model of `openai-*` agents that name none, as in OrKa."""
 KEY_VARIABLE, URL_VARIABLE = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 """Environment variables of `openai-*` agents; one of them is needed."""
 
@@ -79,7 +90,7 @@ class _Checking:
             place: Place = ("orchestrator", "agents", i)
             if name in seen:
                 self._note(place, "is listed twice. Remove one.", name, "agents")
-            elif name not in known:
+            elif name not in known and name not in self._workflow.unread:
                 self._note(place, f"is listed but not defined. {nearest(name, known)}", name, "agents")
             seen.add(name)
         for name, agent in known.items():
@@ -89,9 +100,11 @@ class _Checking:
     def _step(self, agent: Agent) -> Step:
         if settings_of(agent.type) is None:  # told already
             return Step(agent, None, References())
+        template, reads = self._template(agent, agent.prompt)
         if isinstance(agent.settings, LlmSettings):
             self._llm(agent, agent.settings)
-        template, reads = self._template(agent)
+            system, more = self._template(agent, agent.settings.system_prompt or None, "system_prompt")
+            return Step(agent, template, reads | more, system)
         if agent.type == "brain":
             self._brain(agent)
         return Step(agent, template, reads)
@@ -100,22 +113,32 @@ class _Checking:
         is_told = any(problem.agent == agent.id and problem.key == "prompt" for problem in self.problems)
         if not (agent.prompt or "").strip() and not is_told:
             self._note(agent.place, "has no prompt. Say what the model is asked.", agent.id, "prompt")
+        if agent.type == CLASSIFICATION and not settings.options:
+            self._note_setting(agent, "options", "has no options. List what the model may choose from.")
         if agent.type != "local_llm":
             self._hosted(agent, settings)
             return
         if settings.provider not in PROVIDERS:
             found = f"has the unknown provider {settings.provider!r}" if settings.provider else "has no provider"
             self._note_setting(agent, "provider", f"{found}. Use {', '.join(PROVIDERS)}.")
-        if not settings.model_url.startswith(("http://", "https://")):
+        if not is_address(settings.model_url):
             found = f"has the model_url {settings.model_url!r}" if settings.model_url else "has no model_url"
             self._note_setting(agent, "model_url", f"{found}. Give the endpoint, such as http://localhost:1234.")
         if not settings.model:
-            self._note_setting(agent, "model", "has no model. Name one that the endpoint serves.")
+            message = f"has no model, so {DEFAULT_MODEL!r} is asked, as in OrKa; name the one that the endpoint serves"
+            self._warn(agent.place, message, agent.id, "model")
         self._key(agent, settings.api_key_env)
 
     def _hosted(self, agent: Agent, settings: LlmSettings) -> None:
         if not settings.model and not self._variables.get(MODEL_VARIABLE):
             self._note_setting(agent, "model", f"has no model. Name one, or set {MODEL_VARIABLE}.")
+        url = self._variables.get(URL_VARIABLE, "")
+        if settings.model_url and not is_address(settings.model_url):
+            message = f"has the model_url {settings.model_url!r}. Give the endpoint, such as https://api.openai.com/v1."
+            self._note_setting(agent, "model_url", message)
+        elif not settings.model_url and url and not is_address(url):
+            message = f"{URL_VARIABLE} is no address of an endpoint. Correct it, such as https://api.openai.com/v1."
+            self._note(agent.place, message, agent.id, "model_url")
         if settings.api_key_env:
             self._key(agent, settings.api_key_env)
         elif not settings.model_url and not any(self._variables.get(name) for name in (KEY_VARIABLE, URL_VARIABLE)):
@@ -127,14 +150,14 @@ class _Checking:
             message = f"the environment variable {variable!r} is not set. Set it, or put it into a file for --env-file."
             self._note_setting(agent, "api_key_env", message)
 
-    def _template(self, agent: Agent) -> tuple[Any, References]:
+    def _template(self, agent: Agent, text: str | None, key: str = "prompt") -> tuple[Any, References]:
         from brain.workflow.compiling import compiled
 
-        if agent.prompt is None:
+        if text is None:
             return None, References()
-        found = compiled(self._templates, agent.prompt, self._hint)
+        found = compiled(self._templates, text, self._hint)
         for fault in found.faults:
-            (self._warn_line if fault.mild else self._note_line)(agent, fault.line, fault.message)
+            (self._warn_line if fault.mild else self._note_line)(agent, fault.line, fault.message, key)
         return found.template, found.reads
 
     def _brain(self, agent: Agent) -> None:
@@ -143,7 +166,9 @@ class _Checking:
         if not agent.operation or "{{" in prompt or "{%" in prompt or not prompt.startswith("{"):
             return
         try:
-            check_payload(agent.id, agent.operation, json.loads(prompt))
+            literal = python_literal(prompt) if prompt[1:].lstrip().startswith("'") else None
+            payload = literal if isinstance(literal, dict) else json.loads(words_as_json(prompt))
+            check_payload(agent.id, agent.operation, payload)
         except PayloadError as error:
             message = str(error).removeprefix(f"agent {agent.id!r}: ")
             self._note((*agent.place, "prompt"), message, agent.id, error.key or "prompt")
@@ -231,24 +256,28 @@ class _Checking:
         return nearest(name, known)
 
     def _note_setting(self, agent: Agent, key: str, message: str) -> None:
+        self._note(self._place_of(agent, key), message, agent.id, key)
+
+    def _place_of(self, agent: Agent, key: str) -> Place:
         values: Any = self._document.values["agents"][agent.place[-1]]
-        inner = key in (values.get("params") or {})
-        self._note((*agent.place, "params", key) if inner else (*agent.place, key), message, agent.id, key)
+        params = values.get("params")
+        inner = isinstance(params, dict) and key in params
+        return (*agent.place, "params", key) if inner else (*agent.place, key)
 
-    def _note_line(self, agent: Agent, line: int, message: str) -> None:
-        self.problems.append(self._at_line(agent, line, message))
+    def _note_line(self, agent: Agent, line: int, message: str, key: str = "prompt") -> None:
+        self.problems.append(self._at_line(agent, line, message, key))
 
-    def _warn_line(self, agent: Agent, line: int, message: str) -> None:
-        self.warnings.append(self._at_line(agent, line, message))
+    def _warn_line(self, agent: Agent, line: int, message: str, key: str = "prompt") -> None:
+        self.warnings.append(self._at_line(agent, line, message, key))
 
-    def _at_line(self, agent: Agent, line: int, message: str) -> Problem:
+    def _at_line(self, agent: Agent, line: int, message: str, key: str) -> Problem:
         """A problem in a line of a prompt: where the prompt is a literal block, that line of the file."""
-        place: Place = (*agent.place, "prompt")
-        found = self._document.problem(place, message, agent.id, "prompt")
+        place = self._place_of(agent, key)
+        found = self._document.problem(place, message, agent.id, key)
         begins = self._document.texts.get(place)
         if begins is None or not found.line:
             return found
-        return Problem(message, found.path, begins + line - 1, 1, agent.id, "prompt")
+        return Problem(message, found.path, begins + line - 1, 1, agent.id, key)
 
     def _note(self, place: Place, message: str, agent: str = "", key: str = "") -> None:
         self.problems.append(self._document.problem(place, message, agent, key))

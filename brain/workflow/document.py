@@ -126,7 +126,10 @@ def _check_bounds(text: str, path: str) -> None:
 
 def _fault(error: yaml.YAMLError, text: str, path: str) -> Problem:
     """A problem of the syntax, in words that say what to do."""
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    begin = getattr(error, "context_mark", None)
+    mark = getattr(error, "problem_mark", None) or begin
+    if isinstance(error, yaml.reader.ReaderError):
+        return _unreadable(text, path)
     said = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
     at = _sign_at(text, mark) if mark else ""
     if at == "\t" or " tab " in said:
@@ -139,12 +142,21 @@ def _fault(error: yaml.YAMLError, text: str, path: str) -> Problem:
         said, remedy = "a second document", "A workflow is one document; remove '---' and what follows."
     elif "nesting depth" in said:
         said, remedy = f"is nested more than {DEEPEST_TREE} levels deep", "Flatten it."
-    elif isinstance(error, yaml.reader.ReaderError):
-        said, remedy = f"a character that YAML does not allow (#x{error.character:04x})", "Remove it."
+    elif begin and "quoted scalar" in str(getattr(error, "context", "")):
+        mark, said, remedy = begin, "a quote that is not closed, or not where it should be", "Close it."
     else:
         remedy = "Correct the YAML there."
     place = (mark.line + 1, mark.column + 1) if mark else (0, 0)
     return Problem(f"{said}. {remedy}", path, *place)
+
+
+def _unreadable(text: str, path: str) -> Problem:
+    """The first character that YAML does not allow, with its place."""
+    found = yaml.reader.Reader.NON_PRINTABLE.search(text)
+    before = text[: found.start()] if found else ""
+    place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
+    sign = f" (#x{ord(found[0]):04x})" if found else ""
+    return Problem(f"a character that YAML does not allow{sign}. Remove it.", path, *place)
 
 
 def _sign_at(text: str, mark: Any) -> str:

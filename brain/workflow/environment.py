@@ -30,7 +30,7 @@ def read_variables(path: str | Path) -> dict[str, str]:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         match = _LINE.fullmatch(line)
-        if match is None:
+        if match is None or "\0" in line:
             raise InputError(f"{path}:{number} is not NAME=value. Correct it there.")
         found[match["name"]] = _value(match)
     return found

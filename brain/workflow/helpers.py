@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from jinja2 import Undefined
@@ -21,6 +22,16 @@ class View:
     outputs: Outputs
     edges: tuple[tuple[str, str], ...] = ()
     types: dict[str, str] = field(default_factory=dict)
+    run_id: str = ""
+
+    def variables(self, agent: str) -> dict[str, Any]:
+        """What a template of `agent` knows by name (`VARIABLES`)."""
+        return dict(zip(VARIABLES, (self.input, self.outputs, agent, self.run_id, 1), strict=True))
+
+
+INPUT, OUTPUTS = "input", "previous_outputs"
+VARIABLES = (INPUT, OUTPUTS, "agent_id", "trace_id", "loop_number")
+"""What a template may read beside what it calls. There are no loops here, so every round is the first."""
 
 
 VIEW: ContextVar[View] = ContextVar("VIEW")
@@ -118,9 +129,9 @@ def get_execution_artifacts(outputs: Any = None) -> dict[str, Any]:
     }
 
 
-def get_loop_number() -> int:
-    """1: there are no loops here."""
-    return 1
+def now() -> str:
+    """The time of day, with the offset of where it is read."""
+    return datetime.now().astimezone().isoformat(timespec="seconds")
 
 
 def truncate(text: Any, length: int = 255, killwords: Any = None, end: str = "...", leeway: Any = None) -> str:
@@ -156,15 +167,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         joined_results,
         get_fork_responses,
         get_execution_artifacts,
-        get_loop_number,
+        now,
     )
-} | {
-    "get_current_topic": get_input,
-    "truncate_text": truncate,
-    "has_past_loops": lambda: False,
-    "get_past_loops": list,
-    "get_past_loops_metadata": dict,
-}
+} | {"get_current_topic": get_input, "truncate_text": truncate}
 """Functions by the name that a template calls."""
 
 FILTERS: dict[str, Callable[..., Any]] = {
@@ -176,7 +181,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
 }
 """Filters beside Jinja's own."""
 
-NAMES_AGENT = frozenset({"get_agent_response", "safe_get_response", "has_context"})
+NAMES_AGENT = frozenset({"get_agent_response", "safe_get_response", "has_context", "get_loop_output"})
 """Functions whose first argument is the id of an agent, and that do without it."""
 
 

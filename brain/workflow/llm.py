@@ -6,6 +6,7 @@ The official client does the retries: twice by default, with back-off, after 408
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from brain.errors import ModelError
-from brain.workflow.records import Agent, LlmSettings
+from brain.workflow.records import DEFAULT_MODEL, MODEL_VARIABLE, Agent, LlmSettings
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -57,6 +58,15 @@ class Endpoint:
         return urlunsplit((parts.scheme, f"{host}{port}", parts.path, "", ""))
 
 
+def is_address(url: str) -> bool:
+    """Whether a text is an address that a request can be sent to."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
 def endpoint_of(agent: Agent, settings: LlmSettings, environment: Mapping[str, str] = os.environ) -> Endpoint:
     """The endpoint of an LLM agent. A key is sent only to the endpoint that it is meant for."""
     key = environment.get(settings.api_key_env) if settings.api_key_env else None
@@ -97,7 +107,7 @@ class Models:
         """
         endpoint = endpoint_of(agent, settings, self._environment)
         seconds = settings.timeout or _default_timeout(self._environment)
-        model = settings.model or self._environment.get("BASE_OPENAI_MODEL", "")
+        model = settings.model or (self._environment.get(MODEL_VARIABLE, "") if endpoint.is_hosted else DEFAULT_MODEL)
         wanted = schema if (endpoint.url, model) not in self._plain else None
         try:
             async with asyncio.timeout(seconds):
@@ -129,13 +139,15 @@ class Models:
         except openai.APITimeoutError as error:
             raise TimeoutError from error
         except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            message = f"nothing answers at {endpoint.shown}: {_one_line(str(cause))}. Start the model's server there, "
-            raise ModelError(f"{message}or correct model_url.", endpoint.shown) from error
-        except (openai.OpenAIError, ValueError) as error:
-            raise ModelError(
-                f"{endpoint.shown} answered what is no JSON: {_one_line(str(error))}.", endpoint.shown
-            ) from error
+            raise ModelError(_broken(endpoint, error.__cause__ or error), endpoint.shown) from error
+        except UnicodeEncodeError as error:
+            half = f"#x{ord(error.object[error.start]):04x}"
+            raise ModelError(f"the prompt has half of a character ({half}). Remove it.") from error
+        except (openai.OpenAIError, ValueError, RecursionError) as error:
+            message = f"{endpoint.shown} answered what is no JSON: {_one_line(str(error))}. Is model_url right?"
+            raise ModelError(message, endpoint.shown) from error
+        if isinstance(answer, str):  # of another content type
+            answer = _loaded(answer)
         return _ollama_answer(endpoint, answer) if endpoint.is_ollama else _chat_answer(endpoint, answer)
 
     def _client(self, endpoint: Endpoint) -> AsyncOpenAI:
@@ -155,18 +167,23 @@ def _chat_body(
 ) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": model,
-        "messages": [{"role": "user", "content": prompt}],
+        "messages": _messages(settings, prompt),
         "temperature": settings.temperature,
     }
     for key in ("max_tokens", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty"):
         value = getattr(settings, key)
         if value is not None:
             body[key] = value
-    if schema is not None and endpoint.is_hosted:
+    if schema is not None and endpoint.is_hosted and "properties" not in schema:
         body["response_format"] = {"type": "json_object"}
     elif schema is not None:
         body["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
     return body
+
+
+def _messages(settings: LlmSettings, prompt: str) -> list[dict[str, str]]:
+    system = [{"role": "system", "content": settings.system_prompt}] if settings.system_prompt else []
+    return [*system, {"role": "user", "content": prompt}]
 
 
 def _ollama_body(
@@ -182,10 +199,12 @@ def _ollama_body(
     options = {theirs: getattr(settings, ours) for ours, theirs in names.items() if getattr(settings, ours) is not None}
     body: dict[str, Any] = {"model": model, "stream": False, "options": options}
     if urlsplit(endpoint.url).path.endswith("/chat"):
-        body["messages"] = [{"role": "user", "content": prompt}]
+        body["messages"] = _messages(settings, prompt)
     else:
-        body["prompt"] = prompt
-    return body if schema is None else body | {"format": "json"}
+        body |= {"prompt": prompt} | ({"system": settings.system_prompt} if settings.system_prompt else {})
+    if schema is not None:
+        body["format"] = schema if "properties" in schema else "json"
+    return body
 
 
 def _chat_answer(endpoint: Endpoint, answer: Any) -> Completion:
@@ -225,7 +244,8 @@ def _ollama_answer(endpoint: Endpoint, answer: Any) -> Completion:
 def _content(endpoint: Endpoint, message: dict[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, list):
-        content = "".join(part.get("text", "") for part in content if isinstance(part, dict))
+        texts = [part.get("text") for part in content if isinstance(part, dict)]
+        content = "".join(text for text in texts if isinstance(text, str))
     if content is None and message.get("refusal"):
         raise ModelError(f"the model refused: {_one_line(str(message['refusal']))}.", endpoint.shown)
     return content[:LARGEST_ANSWER] if isinstance(content, str) else ""
@@ -235,6 +255,21 @@ def _unusable(endpoint: Endpoint, answer: Any) -> ModelError:
     said = answer.get("error", answer) if isinstance(answer, dict) else answer
     message = f"{endpoint.shown} answered what is no completion: {_one_line(str(said))}. Is model_url right?"
     return ModelError(message, endpoint.shown)
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _broken(endpoint: Endpoint, error: BaseException) -> str:
+    """What to say of a connection that failed: before there was one, or later."""
+    said = _one_line(str(error) or type(error).__name__)
+    if "Connect" in type(error).__name__:
+        return f"nothing answers at {endpoint.shown}: {said}. Start the model's server there, or correct model_url."
+    return f"{endpoint.shown} gave no whole answer: {said}. See the server's log, or correct model_url."
 
 
 def _refused(endpoint: Endpoint, error: Any) -> str:
@@ -255,7 +290,7 @@ def _message_in(body: Any) -> str:
     if isinstance(body, dict):
         inner = body.get("error", body.get("message", ""))
         return str(inner.get("message", "")) if isinstance(inner, dict) else str(inner)
-    return ""
+    return body if isinstance(body, str) else ""
 
 
 def _one_line(text: str) -> str:

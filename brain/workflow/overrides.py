@@ -14,6 +14,7 @@ from brain.workflow.schema import nearest
 
 _OF_ORCHESTRATOR = ("strategy", "on_error", "concurrency")
 _OF_AGENT = ("type", "prompt", "operation", "depends_on", "on_error")
+_TEXTS = ("type", "prompt", "operation", "on_error", "strategy")  # a model may be called 4 as well, and a prompt "no"
 _OF_ALL = tuple(dict.fromkeys((*LlmSettings.model_fields, "top_k", "min_score")))
 
 
@@ -33,27 +34,26 @@ def _put(document: Document, text: str) -> None:
     name, equals, written = text.partition("=")
     if not equals or not name.strip():
         raise ValueError(f"{text!r} is not KEY=VALUE. Write such as model=llama3 or agent.model=llama3.")
-    value = _value(written)
     agent, dot, key = name.strip().rpartition(".")
     if dot:
-        _put_agent(document, agent, key, value, text)
+        _put_agent(document, agent, key, written, text)
     elif key in _OF_ORCHESTRATOR:
         orchestrator = document.values.setdefault("orchestrator", {})
         if isinstance(orchestrator, dict):
-            _set(document, orchestrator, ("orchestrator",), key, value, text)
+            _set(document, orchestrator, ("orchestrator",), key, _value(written, key not in _TEXTS), text)
     elif key in _OF_ALL:
-        _put_all(document, key, value, text)
+        _put_all(document, key, written, text)
     else:
         raise ValueError(f"there is no key {key!r} to set. {nearest(key, (*_OF_ORCHESTRATOR, *_OF_ALL))}")
 
 
-def _value(written: str) -> Any:
-    """What was written, read as a value of YAML would be; text where that is a mapping or a list or none."""
+def _value(written: str, is_read: bool) -> Any:
+    """What was written; with `is_read` what YAML reads in it, if that is more than text."""
     try:
-        value = yaml.safe_load(written)
-    except (yaml.YAMLError, ValueError):
+        value = yaml.safe_load(written) if is_read else written
+    except (yaml.YAMLError, ValueError, RecursionError):
         return written
-    return value if isinstance(value, int | float | bool) else written
+    return value if isinstance(value, int | float | bool | list | dict) else written
 
 
 def _agents(document: Document) -> list[tuple[int, dict[str, Any]]]:
@@ -61,7 +61,7 @@ def _agents(document: Document) -> list[tuple[int, dict[str, Any]]]:
     return [(i, item) for i, item in enumerate(found) if isinstance(item, dict)] if isinstance(found, list) else []
 
 
-def _put_agent(document: Document, name: str, key: str, value: Any, text: str) -> None:
+def _put_agent(document: Document, name: str, key: str, written: str, text: str) -> None:
     agents = {str(item.get("id")): (i, item) for i, item in _agents(document)}
     if name not in agents:
         raise ValueError(f"there is no agent {name!r}. {nearest(name, agents)}")
@@ -69,15 +69,15 @@ def _put_agent(document: Document, name: str, key: str, value: Any, text: str) -
     kind = settings_of(str(item.get("type"))) or LlmSettings
     if key not in _OF_AGENT and key not in kind.model_fields:
         raise ValueError(f"agent {name!r} takes no {key!r}. {nearest(key, (*_OF_AGENT, *kind.model_fields))}")
-    _put_setting(document, i, item, key, value, text)
+    _put_setting(document, i, item, key, written, text)
 
 
-def _put_all(document: Document, key: str, value: Any, text: str) -> None:
+def _put_all(document: Document, key: str, written: str, text: str) -> None:
     takers = [(i, item) for i, item in _agents(document) if key in _fields_of(item)]
     if not takers:
         raise ValueError(f"no agent of the workflow takes {key!r}. Leave it out.")
     for i, item in takers:
-        _put_setting(document, i, item, key, value, text)
+        _put_setting(document, i, item, key, written, text)
 
 
 def _fields_of(item: dict[str, Any]) -> Iterable[str]:
@@ -86,9 +86,12 @@ def _fields_of(item: dict[str, Any]) -> Iterable[str]:
     return kind.model_fields if kind else ()
 
 
-def _put_setting(document: Document, i: int, item: dict[str, Any], key: str, value: Any, text: str) -> None:
+def _put_setting(document: Document, i: int, item: dict[str, Any], key: str, written: str, text: str) -> None:
     """Puts a value where it holds: in `params`, unless it is a key of the agent itself."""
     place: Place = ("agents", i)
+    kind = settings_of(str(item.get("type"))) or LlmSettings
+    is_text = key in _TEXTS or (key in kind.model_fields and kind.model_fields[key].annotation is str)
+    value = _value(written, not is_text)
     if key not in _OF_AGENT:
         params = item.get("params")
         if not isinstance(params, dict):

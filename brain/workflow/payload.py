@@ -29,6 +29,7 @@ _STEP_KEYS = ("step", "title", "task", "instruction", "adapted_action", "what", 
 _LONGEST_TASK, _LONGEST_APPROACH, _SHORTEST_SENTENCE, _MOST_SENTENCES = 200, 400, 20, 8
 _NUMBERED = re.compile(r"^\s*(?:(?:step\s*)?\d{1,2}[.):]|[-*•])\s+(.+)$", re.IGNORECASE | re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_JSON_BEGINS = re.compile(r"""\{|\[\s*["'{\[]""")
 _MARKUP = re.compile(r"[*_`#]+")
 
 
@@ -100,7 +101,8 @@ def lesson(agent: str, payload: dict[str, Any]) -> Lesson:
     """What to learn from a payload. Raises `PayloadError` if it tells no steps, or says something not usable."""
     notes: list[str] = []
     steps = _steps(agent, payload.get("steps"), notes)
-    said = max(_text(payload, "response"), _text(payload, "internal_reasoning"), key=len)
+    response = _prose(payload, "response")
+    said = max(response, _prose(payload, "internal_reasoning"), key=len)
     if not steps:
         steps = [{"action": text} for text in _told_steps(said)]
         if not steps:
@@ -110,8 +112,8 @@ def lesson(agent: str, payload: dict[str, Any]) -> Lesson:
     confidence = _confidence(payload, notes)
     context = {
         "domain": _text(payload, "domain") or DEFAULT_DOMAIN,
-        "task": _text(payload, "task") or _shortened(_text(payload, "response") or said),
-        "input": payload.get("input_description") or _text(payload, "response")[:100],
+        "task": _text(payload, "task") or _shortened(response or said or ", ".join(map(step_text, steps))),
+        "input": payload.get("input_description") or response[:100],
     }
     trace = {"steps": plain(steps), "agents": [agent], "strategy": _text(payload, "strategy") or "sequential"}
     success = _truth(agent, payload, "success")
@@ -134,7 +136,7 @@ def request(agent: str, payload: dict[str, Any], defaults: Mapping[str, Any] | N
     pairs of a diagnosis and a debugging task that finds 4, the bare task none; of 9 unrelated pairs neither finds any.
     """
     given = {**(defaults or {}), **payload}
-    task = _text(given, "task") or _shortened(_text(given, "response"))
+    task = _text(given, "task") or _shortened(_prose(given, "response"))
     steps = _steps(agent, given.get("steps"), [])
     if not task and not steps:
         raise PayloadError(agent, "task", 'there is no task to recall for. Say in "task" what is to be done.')
@@ -142,7 +144,7 @@ def request(agent: str, payload: dict[str, Any], defaults: Mapping[str, Any] | N
     context: dict[str, Any] = {
         "domain": _text(given, "domain") or DEFAULT_DOMAIN,
         "task": f"{task.rstrip('.')}. {approach}" if approach else task,
-        "input": given.get("input_description") or _text(given, "response")[:100],
+        "input": given.get("input_description") or _prose(given, "response")[:100],
     }
     if steps:
         context["steps"] = plain(steps)
@@ -198,7 +200,18 @@ def _text(payload: Mapping[str, Any], key: str) -> str:
         return ""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ", ".join(value)
-    return str(value).strip() if isinstance(value, str | int | float) else as_json(value)
+    if isinstance(value, str | int | float):
+        return str(value).strip()
+    try:
+        return as_json(value)
+    except (TypeError, ValueError, RecursionError):  # such as of NaN; whether it may be learned is not decided here
+        return str(value)
+
+
+def _prose(payload: Mapping[str, Any], key: str) -> str:
+    """The text of a key; nothing if it is JSON, such as of an answer that has no response: its keys tell no steps."""
+    text = _text(payload, key)
+    return "" if _JSON_BEGINS.match(text) else text
 
 
 def _object(value: Any) -> dict[str, Any]:

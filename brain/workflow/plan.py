@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """One agent that is run: its compiled prompt, None if it has none, and what that reads."""
+    """One agent that is run: its compiled prompts, None where it has none, and what they read."""
 
     agent: Agent
     template: Template | None
     reads: References
+    system: Template | None = None
 
 
 @dataclass

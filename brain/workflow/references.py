@@ -8,10 +8,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from brain.workflow.helpers import NAMES_AGENT
-
-OUTPUTS = "previous_outputs"
-INPUT = "input"
+from brain.workflow.helpers import NAMES_AGENT, OUTPUTS
 
 
 @dataclass(frozen=True)
@@ -38,6 +35,16 @@ class References:
     guarded_names: set[str] = field(default_factory=set)
     private: list[tuple[str, int]] = field(default_factory=list)
 
+    def __or__(self, other: References) -> References:
+        """What either of two templates reads."""
+        return References(
+            self.agents + other.agents,
+            self.reads_all or other.reads_all,
+            other.names | self.names,
+            self.guarded_names | other.guarded_names,
+            self.private + other.private,
+        )
+
 
 def references_of(tree: nodes.Template) -> References:
     """What the template with this syntax tree reads."""
@@ -59,8 +66,8 @@ class _Walk:
             agent, name = read
             self._found.agents.append(Reference(agent, node.lineno, name, guarded or agent in asked))
             return
-        if isinstance(node, nodes.Getattr) and node.attr.startswith("__"):
-            self._found.private.append((node.attr, node.lineno))
+        if private := _private_name(node):
+            self._found.private.append((private, node.lineno))
         if isinstance(node, nodes.Name):
             self._name(node, guarded)
         elif isinstance(node, nodes.If):
@@ -145,6 +152,14 @@ def _output_read(node: nodes.Node) -> tuple[str, str] | None:
     if agent in ("get", "items", "keys", "values") and not fields:
         return None  # a method: all outputs are read
     return agent, fields[0] if fields else ""
+
+
+def _private_name(node: nodes.Node) -> str:
+    """What a node reads of the works of an object, by a dot or in brackets; empty if it does not."""
+    name: Any = node.attr if isinstance(node, nodes.Getattr) else ""
+    if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const):
+        name = node.arg.value
+    return name if isinstance(name, str) and name.startswith("__") else ""
 
 
 def _agent_named(node: nodes.Call) -> str:

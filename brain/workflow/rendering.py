@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +17,27 @@ from jinja2 import Template, TemplateError, Undefined, pass_context
 from jinja2.runtime import Context
 
 from brain.errors import PayloadError
+from brain.workflow import loops
+from brain.workflow.bounds import check_size
 from brain.workflow.helpers import FILTERS, FUNCTIONS, VIEW, Encoded, View
-from brain.workflow.sandbox import SESSION, Missing, PromptEnvironment, Session, check_size
-from brain.workflow.values import as_json
+from brain.workflow.sandbox import (
+    SESSION,
+    Missing,
+    Outputs,
+    PromptEnvironment,
+    Session,
+    rounds_of,
+)
+from brain.workflow.values import AgentOutput, InputText, NumberText, as_json, json_fault, words_as_json
+
+_SAID = {
+    Missing.__name__: "a missing value",
+    Outputs.__name__: "previous_outputs",
+    AgentOutput.__name__: "an output",
+    **{kind.__name__: "text" for kind in (InputText, NumberText, Encoded)},
+}
+"""What is said of a value's kind in an error."""
+_KINDS = re.compile(rf"\b(?:{'|'.join(_SAID)})\b")
 
 
 @dataclass(frozen=True)
@@ -40,6 +59,8 @@ class Rendered:
 def _marked(_: Context, value: Any) -> str:
     """Notes the value of an expression and gives a mark for it. The context makes Jinja do it for constants too."""
     session = SESSION.get()
+    if isinstance(value, Iterator):  # what `map` or `select` gives is meant as a list
+        value = list(rounds_of(value))
     session.grow(len(str(value)))
     session.values.append(value)
     return f"{session.mark}{len(session.values) - 1};"
@@ -47,7 +68,7 @@ def _marked(_: Context, value: Any) -> str:
 
 def make_environment() -> PromptEnvironment:
     """An environment that `render` works with."""
-    made = PromptEnvironment(FUNCTIONS, FILTERS)
+    made = PromptEnvironment(FUNCTIONS | loops.FUNCTIONS, FILTERS | loops.FILTERS)
     made.finalize = _marked
     return made
 
@@ -57,7 +78,7 @@ def render(template: Template, view: View, agent: str) -> Rendered:
     session = Session(f"\ue000{secrets.token_hex(8)}:")
     here, seen = SESSION.set(session), VIEW.set(view)
     try:
-        context = template.new_context({"input": view.input, "previous_outputs": view.outputs})
+        context = template.new_context(view.variables(agent))
         parts = []
         for part in template.root_render_func(context):
             session.grow(len(part))
@@ -66,7 +87,7 @@ def render(template: Template, view: View, agent: str) -> Rendered:
     except TemplateError as error:
         raise PayloadError(agent, "prompt", f"{str(error.message).rstrip('.')}.") from error
     except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as error:
-        what = str(error).replace(Missing.__name__, "a missing value")
+        what = _KINDS.sub(lambda found: _SAID[found[0]], str(error)).rstrip(".")
         raise PayloadError(
             agent, "prompt", f"an expression cannot be computed: {what}. Correct the template."
         ) from error
@@ -87,13 +108,11 @@ def _finished(skeleton: str, session: Session) -> Rendered:
     if (written[:1], written[-1:]) in (("{", "}"), ("[", "]")):
         text = _encoded(written, mark, session.values)
         check_size(len(text))
-        try:
-            json.loads(text)
+        fault, in_words = json_fault(text), words_as_json(text)
+        if fault and not json_fault(in_words):
+            text, fault = in_words, ""
+        if not fault:
             return Rendered(text, is_json=True, missing=session.missing)
-        except json.JSONDecodeError as error:
-            fault = f"{error.msg} at line {error.lineno}, column {error.colno}"
-        except (ValueError, RecursionError) as error:
-            fault = str(error)
     text = mark.sub(lambda match: str(session.values[int(match[1])]), skeleton)
     check_size(len(text))
     return Rendered(text, value, fault=fault, missing=session.missing)

@@ -113,7 +113,7 @@ class _Runner:
         agents = [AgentResult(step.agent.id, step.agent.type, step.agent.operation) for step in plan.steps]
         self._result = RunResult(plan.workflow.id, uuid.uuid4().hex, given, datetime.now(UTC), agents)
         self._by_id = {one.id: one for one in agents}
-        self._acting = Acting(plan, given, brain, environment)
+        self._acting = Acting(plan, given, brain, environment, self._result.run_id)
         self._stopped = ""
 
     async def run(self) -> RunResult:

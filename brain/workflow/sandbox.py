@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from functools import wraps
 from typing import Any
 
 from jinja2 import ChainableUndefined, TemplateRuntimeError, Undefined, nodes
@@ -19,22 +18,24 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 from jinja2.visitor import NodeTransformer
 
+from brain.workflow.bounds import bounded, bounded_format, check_method, check_operator, check_size, joined
 from brain.workflow.values import AgentOutput, InputText
 
-LARGEST_TEXT = 2_000_000
-"""Characters of a rendered prompt, and of any text that is made on the way."""
 LONGEST_RENDERING = 5.0
 """Seconds that one rendering may take."""
 MOST_ROUNDS = 500_000
 """Rounds of all loops of one rendering."""
-WIDEST_NUMBER = 10_000
-"""Largest number that a filter or method may pad, indent or repeat by."""
 
 _DATA = (str, int, float, bool, type(None), list, tuple, dict)
 _METHODS_OF_DICT = frozenset({"get", "items", "keys", "values"})
 _METHODS_OF_LIST = frozenset({"index", "count"})
+_METHODS_OF_TEXT = frozenset(
+    "capitalize casefold center count endswith find format index isalnum isalpha isascii isdecimal isdigit "
+    "isidentifier islower isnumeric isspace istitle isupper join ljust lower lstrip partition removeprefix "
+    "removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase "
+    "title upper zfill".split()
+)
 _LOOP, _JOIN = "rounds of a loop", "texts in a row"  # names of filters that no template can write
-_WIDE = re.compile(r"\d{5,}|\*")
 
 
 class Session:
@@ -75,12 +76,6 @@ SESSION: ContextVar[Session] = ContextVar("SESSION")
 """The rendering that is under way."""
 
 
-def check_size(size: int) -> None:
-    """Raises an error if a text of `size` characters is too large."""
-    if size > LARGEST_TEXT:
-        raise TemplateRuntimeError(f"a text of more than {LARGEST_TEXT:,} characters would be made. Insert less.")
-
-
 class Missing(ChainableUndefined):
     """A value that is not there: takes a default, is false, prints as nothing and is then noted."""
 
@@ -111,7 +106,10 @@ class Missing(ChainableUndefined):
     def __str__(self) -> str:
         if self.is_forbidden:
             self._fail_with_undefined_error()
-        SESSION.get().note(self)
+        session = SESSION.get(None)
+        if session is None:  # nothing is rendered yet, so there is nothing to be known of a constant
+            raise nodes.Impossible
+        session.note(self)
         return ""
 
     def __iter__(self) -> Iterator[Any]:
@@ -129,17 +127,13 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset(("+", "*", "**", "%"))
 
     def __init__(self, helpers: dict[str, Callable[..., Any]], filters: dict[str, Callable[..., Any]]) -> None:
-        super().__init__(undefined=Missing, keep_trailing_newline=False)
+        super().__init__(undefined=Missing, keep_trailing_newline=False, optimized=False)  # nothing runs at compiling
         for name in ("lipsum", "cycler", "joiner"):
             del self.globals[name]
         for name in ("attr", "pprint", "xmlattr", "urlize"):
             del self.filters[name]
         self.globals.update(helpers)
-        for name in ("center", "indent", "wordwrap", "batch", "slice", "format"):
-            self.filters[name] = _narrow(self.filters[name])
-        self.filters["replace"] = _small_replace(self.filters["replace"])
-        self.filters["join"] = _small_join(self.filters["join"])
-        self.filters |= {_LOOP: _rounds, _JOIN: _joined, **filters}
+        self.filters |= bounded(self.filters) | {_LOOP: rounds_of, _JOIN: joined, **filters}
 
     def _generate(self, source: nodes.Template, *arguments: Any, **named: Any) -> str:
         return super()._generate(_Bounding().visit(source), *arguments, **named)
@@ -178,32 +172,24 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
             return super().getattr(obj, name)
         allowed = name in (_METHODS_OF_DICT if isinstance(obj, dict) else _METHODS_OF_LIST)
         if isinstance(obj, str):
-            allowed = hasattr(str, name) or (isinstance(obj, InputText) and name in _METHODS_OF_DICT)
+            allowed = name in _METHODS_OF_TEXT or (isinstance(obj, InputText) and name in _METHODS_OF_DICT)
         return super().getattr(obj, name) if allowed else self.getitem(obj, name)
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805  # as in the base class
         """Calls a helper, a macro or a method; one that would make too much is refused."""
         owner = getattr(__obj, "__self__", None)
         if isinstance(owner, str):
-            _check_width(args, kwargs)
-            if getattr(__obj, "__name__", "") in ("format", "format_map") and _WIDE.search(owner):
-                raise TemplateRuntimeError("a format with a width of more than four digits. Use a smaller one.")
-            if getattr(__obj, "__name__", "") == "replace" and len(args) > 1:
-                _check_replaced(owner, str(args[0]), str(args[1]))
+            args = check_method(owner, getattr(__obj, "__name__", ""), args, kwargs)
         return super().call(__context, __obj, *args, **kwargs)
 
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        """`format` of a text, as the base class makes it safe, within the limits."""
+        made = super().wrap_str_format(value)
+        return made and bounded_format(value.__self__, made)
+
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Operators that could make something large."""
-        if operator == "+" and hasattr(left, "__len__") and hasattr(right, "__len__"):
-            check_size(len(left) + len(right))
-        elif operator == "*":
-            for one, other in ((left, right), (right, left)):
-                if isinstance(one, str | list | tuple) and isinstance(other, int):
-                    check_size(len(one) * other)
-        elif operator == "**" and (abs(left) > 1_000_000 or abs(right) > 1_000):
-            raise TemplateRuntimeError("a power that is too large. Use smaller numbers.")
-        elif operator == "%" and isinstance(left, str) and _WIDE.search(left):
-            raise TemplateRuntimeError("a format with a width of more than four digits. Use a smaller one.")
+        """An operator that could make something large."""
+        check_operator(operator, left, right)
         return super().call_binop(context, operator, left, right)
 
 
@@ -228,57 +214,12 @@ class _Bounding(NodeTransformer):
         return node
 
 
-def _rounds(items: Iterable[Any]) -> Iterator[Any]:
+def rounds_of(items: Iterable[Any]) -> Iterator[Any]:
+    """`items`, each of them counted."""
     session = SESSION.get()
     for item in items:
         session.round()
         yield item
-
-
-def _joined(parts: list[Any]) -> str:
-    texts = [str(part) for part in parts]
-    check_size(sum(map(len, texts)))
-    return "".join(texts)
-
-
-def _check_width(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, int) and abs(value) > WIDEST_NUMBER:
-            raise TemplateRuntimeError(f"a width of {value}; {WIDEST_NUMBER:,} is the most. Use a smaller one.")
-
-
-def _narrow(function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)
-    def bounded(*args: Any, **kwargs: Any) -> Any:
-        _check_width(args, kwargs)
-        if function.__name__ == "do_format" and _WIDE.search(str(args[0])):
-            raise TemplateRuntimeError("a format with a width of more than four digits. Use a smaller one.")
-        return function(*args, **kwargs)
-
-    return bounded
-
-
-def _small_replace(function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)
-    def bounded(context: Any, text: Any, old: Any, new: Any, *more: Any, **kwargs: Any) -> Any:
-        _check_replaced(str(text), str(old), str(new))
-        return function(context, text, old, new, *more, **kwargs)
-
-    return bounded
-
-
-def _check_replaced(text: str, old: str, new: str) -> None:
-    check_size(len(text) + text.count(old) * len(new))
-
-
-def _small_join(function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)
-    def bounded(context: Any, items: Any, d: Any = "", attribute: Any = None) -> Any:
-        parts = list(items)
-        check_size(len(parts) * len(str(d)))
-        return function(context, parts, d, attribute)
-
-    return bounded
 
 
 def _listed(found: Any) -> str:

@@ -11,6 +11,8 @@ from pydantic import ValidationError
 from brain.errors import Problem
 from brain.workflow.document import Document, Place
 from brain.workflow.records import (
+    BINARY,
+    CLASSIFICATION,
     MOST_AGENTS,
     NEWER_OPERATIONS,
     ON_ERROR,
@@ -28,8 +30,25 @@ from brain.workflow.records import (
 _AGENT_KEYS = ("id", "type", "prompt", "params", "depends_on", "on_error")
 _ORCHESTRATOR_KEYS = ("id", "strategy", "agents", "on_error", "concurrency")
 # Keys of OrKa that change nothing about what is run here. They are told, so that nobody counts on them.
-_IDLE_ORCHESTRATOR_KEYS = "queue memory_preset memory memory_config name description version tags".split()
-_IDLE_AGENT_KEYS = "queue memory_preset name description tags capabilities cost_estimate safety_tags decay".split()
+_IDLE_ORCHESTRATOR_KEYS = (
+    "queue memory_preset memory memory_config name description version tags metadata timeout max_concurrent batch_size "
+    "structured_output_defaults"
+).split()
+_IDLE_AGENT_KEYS = (
+    "queue memory_preset name description tags capabilities cost_estimate safety_tags decay config metadata namespace "
+    "max_concurrency stream top_k repeat_penalty parse_json input resources fallback enabled"
+).split()
+_MEANT = {
+    "llm": "local_llm",
+    "ollama": "local_llm",
+    "lm_studio": "local_llm",
+    "openai": "openai-answer",
+    "openai-": "openai-answer",
+    "binary": BINARY,
+    "classification": CLASSIFICATION,
+    "skill": "brain",
+    "validator": "invariant_validator",
+}
 _ALIASES = {"url": "model_url"}
 
 
@@ -94,13 +113,16 @@ class Reader:
         if not isinstance(given, list) or not given:
             found = "is missing" if given is None else "is empty" if given == [] else f"is {_kind(given)}, not a list"
             self._note(("agents",), f"'agents' {found}. Give a list of agents, each with id and type.")
+            made.unread.update(made.listed)
             return
         if len(given) > MOST_AGENTS:
             self._note(("agents",), f"{len(given)} agents are more than {MOST_AGENTS}. Split the workflow.")
+            made.unread.update(made.listed)
             return
         for i, item in enumerate(given):
             agent = self._agent(item, ("agents", i))
             if agent is None:
+                made.unread.add(str(item.get("id", "")).strip() if isinstance(item, dict) else "")
                 continue
             if agent.id in made.agents:
                 first = self._document.problem(made.agents[agent.id].place, "").line
@@ -113,10 +135,11 @@ class Reader:
         if not isinstance(given, dict):
             self._note(place, f"an agent must be a mapping with id and type, not {_kind(given)}.")
             return None
-        name, kind = self._text(given, "id", place), self._text(given, "type", place)
-        for key, value in (("id", name), ("type", kind)):
-            if not value and key not in given:
-                self._note(place, f"the agent has no {key!r}. Give it one.", name, key)
+        name = self._text(given, "id", place)
+        kind = self._text(given, "type", place, name)
+        for key in ("id", "type"):
+            if given.get(key) is None:
+                self._note((*place, key), f"the agent has no {key!r}. Give it one.", name, key)
         if not name or not kind:
             return None
         settings = settings_of(kind)
@@ -179,7 +202,8 @@ class Reader:
             return ""
         where: Place = (*place, "operation") if "operation" in given else (*place, "params", "operation")
         operation = settings.operation.strip().lower()
-        if operation in OPERATIONS:
+        is_told = any(problem.agent == name and problem.key == "operation" for problem in self.problems)
+        if operation in OPERATIONS or is_told:
             return operation
         if not operation:
             message = f"a brain agent needs an 'operation': {', '.join(OPERATIONS)}."
@@ -192,7 +216,7 @@ class Reader:
         self._note(where if operation else place, message, name, "operation")
         return ""
 
-    def _text(self, given: dict[str, Any], key: str, place: Place) -> str:
+    def _text(self, given: dict[str, Any], key: str, place: Place, name: str = "") -> str:
         value = given.get(key)
         if value is None:
             return ""
@@ -201,7 +225,8 @@ class Reader:
         if isinstance(value, str) and value.strip() and len(value) <= 200:
             return value.strip()
         found = f"text of {len(value)} characters" if isinstance(value, str) else _kind(value)
-        self._note((*place, key), f"{key} must be text of 1 to 200 characters, not {found}.", key=key)
+        remedy = " Put it into quotes." if isinstance(value, bool) else ""
+        self._note((*place, key), f"{key} must be text of 1 to 200 characters, not {found}.{remedy}", name, key)
         return ""
 
     def _choice(self, given: dict[str, Any], key: str, place: Place, known: tuple[str, ...], name: str = "") -> str:
@@ -222,7 +247,8 @@ class Reader:
             if isinstance(item, int | float) and not isinstance(item, bool):
                 item = str(item)
             if not isinstance(item, str) or not item.strip():
-                self._note(where, f"{key} takes ids of agents, not {_kind(item)}.", name, key)
+                remedy = " Put it into quotes." if isinstance(item, bool) else ""
+                self._note(where, f"{key} takes ids of agents, not {_kind(item)}.{remedy}", name, key)
                 continue
             found.append(item.strip())
         return tuple(found)
@@ -232,9 +258,11 @@ class Reader:
     ) -> None:
         names = list(known)
         for key in given:
+            if key in names or key.startswith(("x-", "_")):
+                continue
             if key in idle:
                 self._warn((*place, key), f"the key {key!r} has no effect here", name, key)
-            elif key not in names and not key.startswith(("x-", "_")):
+            else:
                 self._note((*place, key), f"unknown key {key!r}. {nearest(key, names)}", name, key)
 
     def _note(self, place: Place, message: str, name: str = "", key: str = "") -> None:
@@ -247,8 +275,8 @@ class Reader:
 def _instead(kind: str) -> str:
     if kind in ("fork", "join"):
         return "Say with 'depends_on' what waits for what, and 'strategy: parallel'."
-    meant = nearest(kind, ("brain", "local_llm", "openai-answer", "invariant_validator"))
-    return meant if meant.startswith("Did") and not kind.startswith("openai-") else ""
+    meant = _MEANT.get(kind) or next(iter(difflib.get_close_matches(kind, _MEANT.values(), n=1, cutoff=0.8)), "")
+    return f"Did you mean {meant!r}?" if meant else "Take the agent out, or run this workflow with OrKa."
 
 
 def _sentence(message: str) -> str:

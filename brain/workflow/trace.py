@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from brain.errors import InputError
 from brain.workflow.plan import Plan, Step
-from brain.workflow.values import InputText, number_text, plain
+from brain.workflow.values import InputText, as_json, number_text, plain
 
 if TYPE_CHECKING:
     from brain.workflow.run import AgentResult, RunResult
 
 LONGEST_TEXT = 20_000
 """Characters of a prompt or answer that a trace keeps."""
+DEEPEST_VALUE = 20
+"""Levels of nesting that a trace keeps; what is deeper is kept as JSON text."""
 LARGEST_RECORD = 600_000
 """Characters that all prompts and answers of a trace may have together; beyond, only how each agent ended is kept."""
 
@@ -131,12 +133,14 @@ def _quality(result: RunResult) -> float | None:
     return None
 
 
-def _shortened(value: Any) -> Any:
+def _shortened(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         return _cut(value)
+    if depth == DEEPEST_VALUE and isinstance(value, dict | list):
+        return _cut(as_json(value))
     if isinstance(value, dict):
-        return {key: _shortened(item) for key, item in value.items()}
-    return [_shortened(item) for item in value] if isinstance(value, list) else value
+        return {key: _shortened(item, depth + 1) for key, item in value.items()}
+    return [_shortened(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
 def _cut(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import operator
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,6 +17,12 @@ from brain.errors import InputError
 
 LARGEST_INPUT = 2_000_000
 """Characters of the text that a workflow is run on."""
+DEEPEST_INPUT = 100
+"""Levels of nesting of an input that is JSON."""
+
+
+_JSON_WORDS = {"True": "true", "False": "false", "None": "null"}
+_WORDS = re.compile(r'"(?:\\.|[^"\\])*"|\b(?:True|False|None)\b', re.DOTALL)
 
 
 class InputText(str):
@@ -79,6 +86,9 @@ class NumberText(str):
 
     def __neg__(self) -> float:
         return -float(self)
+
+    def __format__(self, form: str) -> str:
+        return format(float(self) if form[-1:] in tuple("eEfFgG%") else str(self), form)
 
     def __eq__(self, other: object) -> bool:
         return float(self) == other if _is_number(other) else str.__eq__(self, other)
@@ -156,12 +166,16 @@ def number_text(value: Any, default: str = "0.0") -> NumberText:
 def input_value(text: str, *, as_json: bool = False) -> Any:
     """What `input` is for a text: `InputText` if it is a JSON object or list, with `as_json` the JSON value itself.
 
-    Raises `InputError` for text that is too large, or with `as_json` no JSON.
+    Raises `InputError` for text that is too large or has half characters, or with `as_json` is no JSON.
     """
     if len(text) > LARGEST_INPUT:
         raise InputError(f"The input has {len(text):,} characters; {LARGEST_INPUT:,} are allowed. Shorten it.")
+    _check_characters(text)
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
+        if _is_deep(value):
+            raise ValueError(f"it is nested more than {DEEPEST_INPUT} levels deep")
+        said = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except json.JSONDecodeError as error:
         if as_json:
             place = f"line {error.lineno}, column {error.colno}"
@@ -171,9 +185,45 @@ def input_value(text: str, *, as_json: bool = False) -> Any:
         if as_json:
             raise InputError(f"The input is not usable JSON: {error}.") from error
         return text
+    _check_characters(said)
     if as_json:
         return value
     return InputText(text, value) if isinstance(value, dict | list) else text
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEEPEST_INPUT + 1):
+        level = [one for one in level if isinstance(one, dict | list)]
+        if not level:
+            return False
+        level = [item for one in level for item in (one.values() if isinstance(one, dict) else one)]
+    return True
+
+
+def _check_characters(text: str) -> None:
+    """Raises `InputError` for half characters, which no model can be sent."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = f"#x{ord(text[error.start]):04x}"
+        raise InputError(f"The input has half of a character ({half}). Give whole ones, in UTF-8.") from error
+
+
+def json_fault(text: str) -> str:
+    """What is wrong with a text as JSON, and where; empty if nothing is."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return f"{error.msg} at line {error.lineno}, column {error.colno}"
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return ""
+
+
+def words_as_json(text: str) -> str:
+    """A text with Python's True, False and None as JSON's, outside of what stands in quotes."""
+    return _WORDS.sub(lambda found: _JSON_WORDS.get(found[0], found[0]), text)
 
 
 def plain(value: Any) -> Any:

@@ -5,128 +5,10 @@ import time
 import pytest
 
 from brain.errors import WorkflowError
-from brain.workflow.check import load, plan_of
+from brain.workflow.check import plan_of
 from brain.workflow.document import parse_document
 from tests.workflow.conftest import planned
-
-MODEL = """\
-    provider: lm_studio
-    model_url: http://localhost:1
-    model: m
-"""
-
-
-def llm(name, prompt='"{{ input }}"', more=""):
-    return f"  - id: {name}\n    type: local_llm\n    prompt: {prompt}\n{MODEL}{more}"
-
-
-def workflow(*agents, listed=None, more=""):
-    names = listed if listed is not None else [agent.split("id: ")[1].split("\n")[0] for agent in agents]
-    return f"orchestrator:\n  id: x\n  agents: [{', '.join(names)}]\n{more}agents:\n{''.join(agents)}"
-
-
-def brain(name, operation, prompt='\'{"task": "t"}\'', more=""):
-    return f"  - id: {name}\n    type: brain\n    operation: {operation}\n    prompt: {prompt}\n{more}"
-
-
-def problems(text, **options):
-    with pytest.raises(WorkflowError) as error:
-        planned(text, **options)
-    return error.value.problems
-
-
-def told(text, line, *words, agent="", key="", **options):
-    """The only problem of a workflow, at its line, for its agent and key, with words of the remedy."""
-    (problem,) = problems(text, **options)
-    assert (problem.path, problem.line, problem.agent) == ("workflow.yml", line, agent)
-    if key:
-        assert problem.key == key
-    for word in words:
-        assert word in str(problem), str(problem)
-    return True
-
-
-# The file
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "word"),
-    [
-        ("", 1, "is empty, not a mapping"),
-        ("- a\n- b\n", 1, "is a list, not a mapping"),
-        ("hello", 1, "not a mapping"),
-        ("orchestrator:\n\tid: x\n", 2, "Indent with spaces"),
-        ("a:\n  b: 1\n\tc: 2\n", 3, "Indent with spaces"),
-        ("a: @x\n", 1, "begins with '@'. Put it into quotes"),
-        ("a: b: c\n", 1, "Put the value into quotes"),
-        ("a: [1, 2\n", 2, "Correct the YAML there"),
-        ('a: "x\n', 2, "Correct the YAML there"),
-        ("a: 1\n---\nb: 2\n", 2, "remove '---'"),
-        ("a: &x [*x]\n", 1, "an alias that contains itself"),
-        ("a: *nothing\n", 1, "undefined alias"),
-        ("a: 1\nb: 2\na: 3\n", 3, "the key 'a' stands here again (first in line 1)"),
-        ('a: !!python/object/apply:os.system ["echo"]\n', 1, "the tag !!python/object/apply:os.system is not allowed"),
-        ("a: !!binary aGk=\n", 1, "the tag !!binary is not allowed"),
-        ("? [a]\n: 1\n", 1, "Keys are text"),
-        ("a: {{ input }}\n", 1, "needs quotes"),
-        ("a: " + "[" * 5_000, 1, "Flatten it"),
-        ("a: " + "[" * 60 + "]" * 60, 1, "Flatten it"),
-        ("a: " + "9" * 5_000, 1, "not a number that can be read"),
-        ("a: x\0y", 0, "a character that YAML does not allow"),
-        ("a: 1\nb: {<<: [1]}\n", 2, "'<<' takes a mapping"),
-    ],
-)
-def test_a_file_that_is_no_workflow_is_told_with_its_line(text, line, word):
-    with pytest.raises(WorkflowError) as error:
-        parse_document(text, "wf.yml")
-    assert error.value.problems[0].line == line
-    assert word in str(error.value)
-    assert str(error.value).startswith("wf.yml")
-
-
-def test_aliases_that_explode_are_refused_in_time():
-    lines = ["a: &a [" + ", ".join("x" * 9) + "]"]
-    lines += [f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in zip("abcdefgh", "bcdefghi", strict=True)]
-    begun = time.monotonic()
-    with pytest.raises(WorkflowError, match="Use fewer aliases"):
-        parse_document("\n".join(lines))
-    assert time.monotonic() - begun < 10
-
-
-def test_aliases_and_merged_mappings_are_read():
-    found = parse_document("x: &x {a: 1, b: 2}\ny: {<<: *x, b: 3}\nz: [*x, {<<: [*x, {c: 4}]}]\n").values
-    assert found["y"] == {"a": 1, "b": 3}
-    assert found["z"] == [{"a": 1, "b": 2}, {"a": 1, "b": 2, "c": 4}]
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
-def test_a_file_is_read_in_every_encoding_of_unicode(tmp_path, encoding):
-    path = tmp_path / "wf.yml"
-    path.write_bytes(workflow(llm("a", '"ä {{ input }}"')).encode(encoding))
-    assert load(path).steps[0].agent.prompt == "ä {{ input }}"
-
-
-def test_another_encoding_is_told_with_its_byte_and_line(tmp_path):
-    path = tmp_path / "wf.yml"
-    path.write_bytes(workflow(llm("a", '"é"')).encode("latin-1"))
-    with pytest.raises(WorkflowError, match=r"wf.yml:7:1: byte \d+ is not UTF-8 text. Save the file as UTF-8"):
-        load(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "said"), [("none.yml", "No such file"), ("", "Is a directory"), ("a\0b", "null byte")]
-)
-def test_a_file_that_cannot_be_read_is_told(tmp_path, name, said):
-    with pytest.raises(WorkflowError, match=f"cannot be read: .*{said}"):
-        load(f"{tmp_path}/{name}")
-
-
-def test_a_file_that_is_too_large_is_refused_without_being_parsed(tmp_path):
-    path = tmp_path / "wf.yml"
-    path.write_bytes(b"# " + b"x" * 2_000_001)
-    with pytest.raises(WorkflowError, match="larger than 2,000,000 bytes"):
-        load(path)
-
+from tests.workflow.writing import brain, llm, problems, told, workflow
 
 # Keys and values
 
@@ -149,7 +31,14 @@ def test_a_file_that_is_too_large_is_refused_without_being_parsed(tmp_path):
         (workflow(llm("a"), more="  on_error: perhaps\n"), 4, "", "on_error", ["stop or continue"]),
         (workflow(llm("a"), more="  concurrency: 0\n"), 4, "", "concurrency", ["from 1 to 1000"]),
         ("orchestrater: 1\n" + workflow(llm("a")), 1, "", "orchestrater", ["Did you mean 'orchestrator'?"]),
-        (workflow(llm("a").replace("lm_studio", "lmstudio")), 8, "a", "provider", ["Use lm_studio"]),
+        (workflow(llm("a").replace("lm_studio", "gpt4all")), 8, "a", "provider", ["Use lm_studio"]),
+        (workflow(llm("a", more="    options: fast\n")), 11, "a", "options", ["valid list"]),
+        (workflow(llm("a", more="    structured_output: {schema: {required: 5}}\n")), 11, "a", "", ["a list of"]),
+        (workflow("  - id: a\n    type:\n"), 6, "a", "type", ["has no 'type'. Give it one"]),
+        (workflow("  - id: a\n    type: [b]\n"), 6, "a", "type", ["not a list"]),
+        (workflow("  - id: a\n    prompt: x\n"), 5, "a", "type", ["has no 'type'"]),
+        (workflow(brain("a", "null")), 7, "a", "operation", ["operation is null"]),
+        (workflow("  - id: a\n    type: openai-classification\n    model: m\n    prompt: x\n"), 5, "a", "options", []),
         (
             workflow(llm("a").replace("http://localhost:1", "localhost:1")),
             9,
@@ -157,7 +46,6 @@ def test_a_file_that_is_too_large_is_refused_without_being_parsed(tmp_path):
             "model_url",
             ["such as http://localhost:1234"],
         ),
-        (workflow(llm("a").replace("    model: m\n", "")), 5, "a", "model", ["has no model"]),
         (
             workflow(llm("a", more="    api_key_env: MY_KEY\n")),
             11,
@@ -211,7 +99,9 @@ def test_another_strategy_is_run_in_sequence_with_a_warning():
         ("graph-scout", "supported: brain"),
         ("fork", "Say with 'depends_on' what waits for what"),
         ("memory", "supported: brain"),
-        ("openai-classification", "supported: brain"),
+        ("openai-", "Did you mean"),
+        ("classification", "Did you mean 'openai-classification'?"),
+        ("plan_validator", "Take the agent out, or run this workflow with OrKa."),
         ("locl_llm", "Did you mean 'local_llm'?"),
     ],
 )
@@ -424,6 +314,64 @@ def test_settings_of_a_recall_are_checked(params, key, word):
     assert told(workflow(brain("b", "recall", more=f"    params: {params}\n")), 9, word, agent="b", key=key)
 
 
+# Addresses
+
+
+@pytest.mark.parametrize("url", ["localhost:1", "http://", "http://[::1", "http://host:99999999", "ftp://host", " "])
+@pytest.mark.parametrize("kind", ["local_llm", "openai-answer"])
+def test_an_address_that_nothing_can_be_sent_to_is_told_before_anything_runs(url, kind):
+    text = workflow(llm("a")).replace("http://localhost:1", f'"{url}"').replace("local_llm", kind)
+    assert told(text, 9, "Give the endpoint, such as http", agent="a", key="model_url")
+
+
+def test_the_address_of_the_environment_is_checked_too():
+    text = workflow("  - id: a\n    type: openai-answer\n    model: m\n    prompt: hi\n")
+    environment = {"OPENAI_BASE_URL": "http://host:port", "OPENAI_API_KEY": "k"}
+    assert told(text, 5, "OPENAI_BASE_URL is no address", agent="a", key="model_url", environment=environment)
+
+
+# Agents that cannot be read
+
+
+def test_an_id_that_yaml_reads_as_a_truth_is_told_to_need_quotes():
+    for problem in problems(workflow(llm("yes"))):
+        assert "not true or false. Put it into quotes." in str(problem)
+    assert planned(workflow(llm("'yes'"))).steps[0].agent.id == "yes"
+
+
+@pytest.mark.parametrize("agents", ["{a: {type: brain}}", "text", "[3]"])
+def test_agents_that_cannot_be_read_are_told_once_and_not_as_undefined(agents):
+    (problem,) = problems(f"orchestrator: {{id: x, agents: [a]}}\nagents: {agents}\n")[-1:]
+    assert "is listed but not defined" not in str(problem)
+
+
+def test_more_agents_than_allowed_are_told_in_one_line():
+    listed = ", ".join(f"a{i}" for i in range(5_001))
+    agents = "".join(f"  - {{id: a{i}, type: brain}}\n" for i in range(5_001))
+    (problem,) = problems(f"orchestrator: {{id: x, agents: [{listed}]}}\nagents:\n{agents}")
+    assert "Split the workflow" in str(problem)
+
+
+# Templates that can be judged before they run
+
+
+@pytest.mark.parametrize(
+    ("template", "word"),
+    [
+        ("{{ input['__class__'] }}", "may not read '__class__'"),
+        ("{{ previous_outputs.__class__ }}", "'__class__'"),
+        ("{% include 'x' %}", "cannot read another one by include"),
+        ("{% extends 'x' %}", "cannot read another one by extends"),
+        ("{% import 'x' as y %}", "cannot read another one by import"),
+        ("{% from 'x' import y %}", "cannot read another one by fromimport"),
+        ("{% if 1 %}" * 150 + "{% endif %}" * 150, "Simplify it"),
+        ("{{ " + "(" * 500 + "1" + ")" * 500 + " }}", "Simplify it"),
+    ],
+)
+def test_a_template_that_can_never_be_made_is_told_before_anything_runs(template, word):
+    assert told(workflow(llm("a", f'"{template}"')), 7, word, agent="a", key="prompt")
+
+
 # Keys for hosted models
 
 
@@ -455,43 +403,7 @@ def test_more_agents_than_a_workflow_may_have_are_refused():
     assert "5001 agents are more than 5000. Split the workflow" in str(problem)
 
 
-# What is put over the file
-
-
-def test_values_are_put_over_the_file_for_all_agents_or_one():
-    text = workflow(llm("a"), llm("b", more="    params: {url: http://b}\n"), brain("c", "recall"))
-    plan = planned(
-        text, "model=n", "b.model=o", "model_url=http://c", "top_k=7", "on_error=continue", "c.min_score=0.6"
-    )
-    a, b, c = (step.agent.settings for step in plan.steps)
-    assert (a.model, a.model_url, b.model, b.model_url) == ("n", "http://c", "o", "http://c")
-    assert (c.top_k, c.min_score, plan.workflow.on_error) == (7, 0.6, "continue")
-
-
-def test_a_prompt_or_an_order_may_be_put_over_too():
-    plan = planned(workflow(llm("a"), llm("b")), "a.prompt=say: {{ input }}", "a.depends_on=b", "strategy=parallel")
-    assert [step.agent.id for step in plan.steps] == ["b", "a"]
-    assert plan.steps[1].agent.prompt == "say: {{ input }}"
-
-
-@pytest.mark.parametrize(
-    ("override", "words"),
-    [
-        ("model", ["is not KEY=VALUE"]),
-        ("=x", ["is not KEY=VALUE"]),
-        ("modle=x", ["--set modle", "Did you mean 'model'?"]),
-        ("zz.model=x", ["there is no agent 'zz'"]),
-        ("a.operation_=x", ["takes no 'operation_'"]),
-        ("top_k=3", ["no agent of the workflow takes 'top_k'"]),
-        ("temperature=hot", ["--set temperature=hot", "agent 'a'", "valid number"]),
-        ("a.prompt={{ inpt }}", ["--set a.prompt", "Did you mean 'input'?"]),
-    ],
-)
-def test_what_cannot_be_put_over_is_told(override, words):
-    with pytest.raises(WorkflowError) as error:
-        planned(workflow(llm("a")), override)
-    for word in words:
-        assert word in str(error.value)
+# Order
 
 
 def test_groups_are_what_can_run_at_once():

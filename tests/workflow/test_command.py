@@ -187,6 +187,43 @@ def test_bytes_that_are_no_text_are_refused(path, options, run, tmp_path):
     assert refused(run(path, "-", *options, input=b"\xff"), "not UTF-8 text (byte 0)")
 
 
+def test_a_pipe_of_the_shell_is_read_as_a_file_is(path, options, llm):
+    read, write = os.pipe()
+    os.write(write, b'{"task": "piped"}')
+    os.close(write)
+    process = started(path, f"/dev/fd/{read}", *options, pass_fds=(read,))
+    os.close(read)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, (out, err)
+    assert llm.prompt_of("look") == "Look at piped. JSON"
+
+
+def test_an_input_without_an_end_is_refused(path, options, run):
+    assert refused(run(path, "/dev/zero", *options), "characters", "Shorten it")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["x\udcff"], "half of a character (#xdcff)"),
+        (['{"task": "\\ud800"}'], "half of a character (#xd800)"),
+        (["--json-input", '"\\ud800"'], "half of a character"),
+        (["--json-input", '{"a": 1e999}'], "not usable JSON"),
+        (["--json-input", "[" * 101 + "]" * 101], "nested more than 100 levels deep"),
+        (["--json-input", "[" * 100_000 + "]" * 100_000], "not usable JSON"),
+    ],
+)
+def test_an_input_that_nothing_can_be_made_of_is_told(path, options, llm, run, arguments, word):
+    assert refused(run(path, *arguments, *options), word)
+    assert llm.asked == []
+
+
+def test_deep_json_that_is_not_asked_for_is_text_and_can_be_traced(path, options, llm, run, tmp_path):
+    given = "[" * 900 + "]" * 900
+    assert run(path, given, "--trace", tmp_path, *options).exit_code == 0
+    assert llm.prompt_of("look") == f"Look at {given}. JSON"
+
+
 def test_text_that_could_be_no_path_is_text(path, options, llm, run):
     for given in ("a/" * 3_000, "line\nline.json", "what about x.json", "~", "."):
         result = run(path, given, *options)
@@ -250,7 +287,14 @@ def test_variables_come_from_a_file_and_those_that_are_set_hold(run, model, tmp_
     assert [one.headers["Authorization"] for one in llm.asked] == ["Bearer from file", "Bearer from shell"]
 
 
-@pytest.mark.parametrize(("text", "word"), [("A B", "vars:1 is not NAME=value"), ('A="x', "vars:1 is not NAME=value")])
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("A B", "vars:1 is not NAME=value"),
+        ('A="x', "vars:1 is not NAME=value"),
+        ("A=1\nB=x\0y", "vars:2 is not NAME=value"),
+    ],
+)
 def test_a_file_of_variables_that_is_wrong_is_told_without_its_values(path, run, tmp_path, text, word):
     (tmp_path / "vars").write_text(text)
     result = run(path, "x", "--env-file", tmp_path / "vars")

@@ -123,6 +123,8 @@ def test_a_list_of_steps_is_learned(model, brain):
         ({"answer": "", "raw": '{"choices": []}'}, "no completion"),
         ({"answer": "", "raw": '{"choices": null, "error": {"message": "out of memory"}}'}, "out of memory"),
         ({"answer": "", "raw": "[1]"}, "no completion"),
+        ({"answer": "", "raw": "[" * 100_000}, "is no JSON"),
+        ({"answer": "", "raw": '{"choices": [{"message": {"content": [{"text": 5}, 7]}}]}'}, "empty answer"),
         (
             {"answer": "", "raw": '{"choices": [{"message": {"content": null, "refusal": "I may not"}}]}'},
             "refused: I may not",
@@ -166,7 +168,37 @@ def test_a_server_that_hangs_up_is_told(brain):
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         found = results(ran(one(url, ", retries: 0"), "x", brain=brain))["solve"]
         thread.join()
-    assert "nothing answers" in found.error
+    assert "gave no whole answer: " in found.error
+    assert "Start the model's server" not in found.error
+
+
+def test_a_completion_of_another_content_type_is_one(model, brain):
+    said = json.dumps({"choices": [{"message": {"content": json.dumps(GOOD)}}]})
+    llm = model({"solve": says({"answer": "", "raw": said, "type": "text/plain"}, when="Mend")})
+    assert ran(one(llm.url), "x", brain=brain).status == "ok"
+    assert learned(brain) == [STEPS]
+
+
+def test_half_a_character_in_a_prompt_is_told(model, brain):
+    llm = model({"solve": says(GOOD, when="Mend")})
+    found = results(ran(one(llm.url, prompt="Mend {{ '\\ud800' }} it. JSON"), "x", brain=brain))["solve"]
+    assert "the prompt has half of a character (#xd800)" in found.error
+    assert llm.asked == []
+
+
+@pytest.mark.parametrize("answer", ['{"steps": [["look at all of it"], ["x"]]}', '[["look at all of it"]]'])
+def test_json_that_tells_no_steps_is_not_taken_for_prose(model, brain, answer):
+    llm = model({"solve": says(answer, when="Mend")})
+    found = results(ran(one(llm.url), "x", brain=brain))["learn"]
+    assert "there is nothing to learn" in found.error
+    assert learned(brain) == []
+
+
+def test_json_without_a_task_names_the_skill_by_what_is_done(model, brain):
+    llm = model({"solve": says({"steps": {"1": "look at every joint", "2": "glue the loose one"}}, when="Mend")})
+    assert ran(one(llm.url), "x", brain=brain).status == "ok"
+    (skill,) = brain.get_skills()
+    assert skill.task == "look at every joint, glue the loose one"
 
 
 # Retries and time

@@ -44,6 +44,17 @@ def test_what_an_author_wrote_as_json_and_is_none_is_an_error_and_no_task():
         payload_of("x", '{"task": }', "Expecting value at line 1")
 
 
+def test_json_is_no_prose_to_take_steps_or_a_task_from():
+    for text in ('{"steps": [["look at it all"]]}', '[{"look": "at everything"}]', '["look at it all"'):
+        with pytest.raises(PayloadError, match="there is nothing to learn"):
+            lesson("x", {"response": text})
+        with pytest.raises(PayloadError, match="there is no task"):
+            request("x", {"response": text})
+    told = lesson("x", {"response": "[1] Look at every joint of it.", "steps": STEPS})
+    assert told.context["task"] == "[1] Look at every joint of it."
+    assert lesson("x", {"response": '{"a": 1}', "steps": STEPS}).context["task"] == "gather evidence, test it"
+
+
 # Learn
 
 

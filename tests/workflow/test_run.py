@@ -120,7 +120,7 @@ def test_a_run_that_continues_skips_what_reads_the_failed_one_and_takes_defaults
         llm("reads", "{{ previous_outputs.bad.response }}", llm_.url),
         llm(
             "guarded",
-            "<{{ previous_outputs.bad.response | default('nothing') }}> {{ previous_outputs.bad.status }}",
+            "<{{ previous_outputs.bad.response | default('nothing') }}> {{ previous_outputs.bad.task }}",
             llm_.url,
         ),
         llm("waits", "w", llm_.url, depends_on="bad"),
@@ -150,6 +150,18 @@ def test_a_default_makes_up_for_a_failed_agent_in_a_prompt(model):
     )
     assert statuses(ran(text, "x")) == {"bad": "failed", "guarded": "ok"}
     assert llm_.asked[0].prompt == "<nothing>"
+
+
+def test_a_prompt_may_ask_how_an_agent_ended_even_if_it_failed(model, brain):
+    llm_ = model({"any": says("x", when="")})
+    asks = "<{{ previous_outputs.bad.status }}: {{ previous_outputs.bad.error | truncate(7, '') }}>"
+    text = workflow(
+        llm("bad", "<bad>", on_error="continue"),
+        llm("asks", asks, llm_.url),
+        brain_agent("told", "feedback", '{"skill_id": "x", "task": "{{ previous_outputs.bad.status }}"}'),
+    )
+    assert statuses(ran(text, "x", brain=brain)) == {"bad": "failed", "asks": "ok", "told": "skipped"}
+    assert llm_.asked[0].prompt == "<error: nothing>"
 
 
 def test_a_brain_is_never_told_what_a_default_made_up_for_a_failed_agent(brain):

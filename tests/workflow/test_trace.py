@@ -100,3 +100,15 @@ def test_a_folder_that_cannot_be_written_is_told(traced, tmp_path):
 def test_nothing_unfinished_is_left_behind(traced, tmp_path):
     write_trace(*traced, tmp_path)
     assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
+
+
+def test_what_is_nested_deeply_is_kept_in_a_form_that_can_be_learned(model, file_place):
+    deep = "[" * 59 + "]" * 59
+    llm = model(
+        {"look": says(f'{{"response": "loose", "found": {deep}}}', when="Look"), "mend": says("glued", when="Mend")}
+    )
+    plan = planned(text(llm.url))
+    given = f'{{"task": "the old chair", "more": {"[" * 99}{"]" * 99}}}'
+    receipt = file_place.open().observe(**trace_of(plan, ran(text(llm.url), given)))
+    assert receipt.skill is not None
+    assert receipt.skill.task == "the old chair"
