@@ -79,21 +79,50 @@ API_KEY = re.compile(
             rf"(?:lin_api_|hvs\.|hvb\.|dckr_pat_|ATATT3|sntry[su]_|glsa_|NRAK-|PMAK-|figd_|sbp_|dop_|sq0[a-z]{{3}}-)"
             rf"{_WORDY}{{16,}}",
             r"AGE-SECRET-KEY-1[A-Z0-9]{50,}",
+            r"sk_[0-9a-f]{40,}" + _AFTER,  # ElevenLabs
+            r"rubygems_[0-9a-f]{40,}",
+            r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}",  # Airtable
+            r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}",  # Resend
+            rf"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{{1,35}}\.)?{_WORDY}{{38,}}",  # Doppler
+            rf"[MNO]{_WORDY}{{23,27}}\.{_WORDY}{{6}}\.{_WORDY}{{27,}}",  # Discord
+            rf"1//0{_WORDY}{{40,}}",  # Google's refresh tokens
+            r"EAA[A-Za-z0-9]{50,}",  # Facebook
+            r"LTAI[A-Za-z0-9]{16,24}" + _AFTER,  # Alibaba
+            r"AKID[A-Za-z0-9]{32}" + _AFTER,  # Tencent
+            rf"pat-(?:na|eu)\d-{_WORDY}{{30,}}",  # HubSpot
+            rf"sl\.(?:u\.)?{_WORDY}{{100,}}",  # Dropbox
+            r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,}",  # Terraform
+            rf"(?:dt0c01|dt0s01)\.[A-Z0-9]{{24}}\.{_WORDY}{{60,}}",  # Dynatrace
+            rf"ops_eyJ{_WORDY}{{40,}}",  # 1Password
+            r"pul-[0-9a-f]{40}",  # Pulumi
+            r"(?:bkua|CCIPAT|sgp|phx|nfp|fw)_[A-Za-z0-9]{20,}",
+            rf"(?:fm[12]_|HRKU-|CFPAT-|glc_eyJ){_WORDY}{{30,}}",
         ]
     )
     + ")"
 )
 """Keys that their vendors gave a form of their own."""
 
+PREFIXED = re.compile(
+    rf"{_BEFORE}[A-Za-z][A-Za-z0-9]{{1,15}}(?:[_-][A-Za-z0-9]{{1,8}}){{0,2}}_([A-Za-z0-9]{{32,200}}){_AFTER}"
+)
+"""What the next vendor's key looks like: a name, an underscore, and a long run that `is_dense` tells from an id."""
+
+SIGNATURE = re.compile(
+    r"([?&](?:sig|signature|x-(?:amz|goog|ms|oss)-(?:signature|security-token|credential))=)(?!\[)([^\s&\"'<>\\]{8,})",
+    re.IGNORECASE,
+)
+"""What makes a URL open to whoever has it."""
+
 _PASSWORD = (
     r"pass[_-]?word|passwd|pass[_-]?phrase|passcode|pwd|(?<=[_-])pass|passwort|kennwort|contrase[ñn]a|mot de passe"
 )
 _SECRET = (
-    r"secret|api[_-]?key|access[_-]?key(?:[_-]?id)?|account[_-]?key|private[_-]?key|secret[_-]?key|encryption[_-]?key|"
-    r"signing[_-]?key|auth[_-]?key|shared[_-]?key|master[_-]?key|license[_-]?key|credentials?"
+    r"secret|(?:api|account|private|secret|encryption|signing|auth|shared|master|license)[ _-]?key|"
+    r"access[ _-]?key(?:[ _-]?id)?|credentials?"
 )
 _GRANT = (
-    r"authorization|(?:access|auth|refresh|id|session|bearer|bot|api|security|personal|github|gitlab|slack)[_-]?token"
+    r"authorization|(?:access|auth|refresh|id|session|bearer|bot|api|security|personal|github|gitlab|slack)[ _-]?token"
 )
 _NAMES = rf"(?P<password>{_PASSWORD})|(?P<secret>{_SECRET})|(?P<grant>{_GRANT})|(?P<token>token|jwt)"
 
@@ -115,21 +144,46 @@ FLAGGED = re.compile(
 """`--password value`."""
 
 SAID = re.compile(
-    rf"(?P<before>\b(?:{_PASSWORD}|(?:api|access|secret) key|(?:access |auth )?token)"
-    r"\s(?:is|was|ist|es|est)\s?:?\s{0,2}[\"'`]?)"
+    rf"(?P<before>\b(?:(?:{_PASSWORD}|(?:api|access|secret) key|(?:access |auth )?token)"
+    rf"\s(?:is|was|ist|es|est)\s?:?\s{{0,2}}|(?:{_PASSWORD})\s{{1,2}}(?=[^\s\"'`,;<>()\[\]{{}}\\=:|]{{7}}))[\"'`]?)"
     r"(?P<bare>[^\s\"'`,;<>()\[\]{}\\]{4,200})",
     re.IGNORECASE,
 )
-"""`the password is value`."""
+"""`the password is value`, `with password value`."""
 
 COMMANDS = re.compile(
     r"((?:\bcurl\b[^\n|;&]{0,300}?\s(?:-u|--user)[\s=][\"']?[^\s:\"'@]{1,80}:|"
-    r"\bsshpass\s{1,3}-p\s?[\"']?|\bmysql(?:dump|admin)?\b[^\n|;&]{0,100}?\s-p(?=\S)[\"']?))"
-    r"(?!\[redacted )([^\s\"']{1,200})"
+    r"\bsshpass\s{1,3}-p\s?[\"']?|\bmysql(?:dump|admin)?\b[^\n|;&]{0,100}?\s-p(?=\S)[\"']?|"
+    r"\b(?:docker|podman|buildah|skopeo|nerdctl|oras|helm|oc|az|cf)\s[^\n|;&]{0,60}?\blogin\b[^\n|;&]{0,100}?\s-p[\s=]{1,2}[\"']?|"
+    r"\bredis-cli\b[^\n|;&]{0,100}?\s(?:-a|--pass)\s{1,2}[\"']?|"
+    r"\bhtpasswd\s{1,2}-\w{0,4}b\w{0,4}\s{1,2}[^\s|;&]{1,100}\s{1,2}[^\s|;&]{1,100}\s{1,2}[\"']?|"
+    r"\bopenssl\b[^\n|;&]{0,200}?\s[\"']?pass:|"
+    r"\bmachine\s{1,3}\S{1,100}\s{1,9}login\s{1,3}\S{1,100}\s{1,9}password\s{1,3}))"
+    r"(?!\[redacted )(?![$%<{])([^\s\"']{1,200})"
 )
-"""Commands that take a password behind a short option."""
+"""Commands that take a password behind a short option, and the lines of a .netrc."""
+
+QUOTED = re.compile(
+    r"(\b(?:identified\s{1,3}(?:with\s{1,3}\S{1,40}\s{1,3})?by|(?:with|encrypted)\s{1,3}password)\s{1,3}(?:as\s{1,3})?\\?['\"])"
+    r"([^'\"\n\\]{1,200})",
+    re.IGNORECASE,
+)
+"""What SQL sets a password to."""
+
+PIPED = re.compile(
+    r"((?:\becho|\bprintf)\s{1,3}(?:-\w{1,3}\s{1,3}|[\"']?%s\\?n?[\"']?\s{1,3})?\\?[\"']?)([^\s\"'|$\\]{3,200})"
+    r"(?=\\?[\"']?\s{0,3}\|[^|\n]{0,200}(?:--password-stdin|\bsudo\s{1,3}(?:-\w{1,3}\s{1,3}){0,3}-\w{0,3}S))"
+)
+"""What is put into a command that reads a password."""
+
+CONTINUED = re.compile(
+    r"(\[redacted (?:api key|token)\](?:\\\r?\n[ \t]{0,40}|[\"'][ \t]{0,4}[+\\]?[ \t]{0,4}\r?\n[ \t]{0,40}[\"']))"
+    r"([A-Za-z0-9_+/=.-]{8,400})(?![A-Za-z0-9_+/=.-])"
+)
+"""The rest of a key that goes on in the next line: behind a backslash, or as the next of two joined texts."""
 
 _NAME_ENDS = re.compile(rf"(?:^|_)(?:{_NAMES})s?$")
+_DIGITS, _LEAST_DIGITS = re.compile(r"\d+"), 3  # runs of digits; in 32 random characters 5, in a name one or two
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 _NEVER = re.compile(
@@ -140,6 +194,12 @@ _NEVER = re.compile(
 )
 _REFERENCE = re.compile(
     r"(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|@?[A-Za-z_]*(?:password|passwd|pwd|passphrase|secret|token|key|credentials?))",
+    re.IGNORECASE,
+)
+
+_NAME_OF_ONE = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9]{0,30}[.:_-]){1,8}(?:password|passwd|pwd|passphrase|secret|token|key|credential|hash|id)s?|"
+    r"\w{1,30}(?:\.[A-Za-z]\w{0,30}){1,3}",
     re.IGNORECASE,
 )
 
@@ -173,12 +233,22 @@ def is_reference(value: str) -> bool:
     return _REFERENCE.fullmatch(value) is not None
 
 
+def names_one(value: str) -> bool:
+    """Whether a value is itself the name of a secret: "OPENAI_API_KEY", "aws.accessKeyId"."""
+    return _NAME_OF_ONE.fullmatch(value) is not None and sum(map(str.isdigit, value)) < _LEAST_DIGITS
+
+
 def looks_random(value: str) -> bool:
     """Whether a value looks made by a machine: of letters and digits, eight or more, or long and in both cases."""
     letters, digits = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
     if len(value) >= 8 and letters and digits:
         return True
     return len(value) >= 20 and value.lower() != value and value.upper() != value and "-" not in value
+
+
+def is_dense(run: str) -> bool:
+    """Whether a long run of letters and digits is drawn at random: both cases, and digits all over it."""
+    return run.lower() != run and run.upper() != run and len(_DIGITS.findall(run)) >= _LEAST_DIGITS
 
 
 def is_address(local: str, domain: str, ending: str) -> bool:

@@ -20,7 +20,7 @@ MOST_PITFALLS = 5
 MOST_OTHERS = 2
 """Steps that are told beside the first where several do the same to other things."""
 
-_SILENT = frozenset("think finish null noop no_op recall end final_answer done system".split())
+_SILENT = frozenset([*"think finish null noop no_op recall end final_answer done system".split(), "(merged tools)"])
 _WAITS = frozenset({"wait", "sleep"})
 _LONGEST_PITFALL = 240
 

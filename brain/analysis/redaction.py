@@ -33,7 +33,8 @@ _SHORTEST_SECRET, _SHORTEST_KEY = 6, 16
 # Looked for first, because most texts have none of them and a search for a word costs a fiftieth of a pattern.
 _HEADER_WORDS = ("cookie", "authorization", "bearer", "basic", "token", "apikey", "digest")
 _NAME_WORDS = ("pass", "pwd", "secret", "key", "token", "jwt", "cred", "auth", "kennwort", "contrase", "mot de")
-_COMMAND_WORDS = ("curl", "sshpass", "mysql")
+_COMMAND_WORDS = ("curl", "sshpass", "mysql", "login", "redis-cli", "htpasswd", "openssl")
+_QUOTED_WORDS, _PIPED_WORDS = ("identified", "password"), ("-stdin", "sudo")
 _NAMES, _VALUES = ("name", "key", "header"), ("value", "stringValue", "string_value")
 
 
@@ -59,7 +60,8 @@ def redact_text(text: str, counts: Counter[str] | None = None) -> str:
     if len(text) > _SHORT:
         return _in_text(text, found)
     clean, replaced = _in_short_text(text)
-    found.update(replaced)
+    if replaced:
+        found.update(replaced)
     return clean
 
 
@@ -131,6 +133,8 @@ def _is_secret(kind: str, value: str, *, quoted: bool) -> bool:
     if kind == "password":
         return True
     told = value.strip()
+    if credentials.names_one(told):
+        return False
     if kind == "grant" and quoted:
         told = told.split(maxsplit=1)[-1]  # behind the scheme of a header
     if len(told) < _SHORTEST_SECRET or any(c.isspace() for c in told):
@@ -149,18 +153,26 @@ def _in_text(text: str, counts: Counter[str]) -> str:
         text = credentials.PRIVATE_KEY.sub(lambda _: _replacement(PRIVATE_KEY, counts), text)
     if "://" in text:
         text = credentials.URL_PASSWORD.sub(lambda found: found[1] + _replacement(PASSWORD, counts), text)
+        text = credentials.SIGNATURE.sub(lambda found: found[1] + _replacement(TOKEN, counts), text)
     if _any(_HEADER_WORDS, lower):
         text = credentials.COOKIE.sub(lambda found: found[1] + _replacement(TOKEN, counts), text)
         text = credentials.AUTHORIZED.sub(lambda found: found[1] + _replacement(TOKEN, counts), text)
         text = credentials.SCHEMED.sub(lambda found: _schemed(found, counts), text)
     if len(text) >= _SHORTEST_KEY:
         text = credentials.LONG_RUN.sub(lambda found: _in_run(found[0], counts), text)
+        if counts and "\n" in text:
+            text = credentials.CONTINUED.sub(_continued, text)
     if _any(_NAME_WORDS, lower):
         text = credentials.NAMED.sub(lambda found: _named_in_text(found, counts), text)
         for pattern in (credentials.FLAGGED, credentials.SAID):
             text = pattern.sub(lambda found: _told_in_text(found, counts), text)
-    if _any(_COMMAND_WORDS, lower):
-        text = credentials.COMMANDS.sub(lambda found: found[1] + _replacement(PASSWORD, counts), text)
+    for words, pattern in (
+        (_COMMAND_WORDS, credentials.COMMANDS),
+        (_QUOTED_WORDS, credentials.QUOTED),
+        (_PIPED_WORDS, credentials.PIPED),
+    ):
+        if _any(words, lower):
+            text = pattern.sub(lambda found: _given(found, counts), text)
     if "@" in text:
         text = credentials.EMAIL.sub(lambda found: _address(found, counts), text)
     return text
@@ -178,7 +190,24 @@ def _schemed(found: re.Match[str], counts: Counter[str]) -> str:
 
 def _in_run(run: str, counts: Counter[str]) -> str:
     run = credentials.JWT.sub(lambda _: _replacement(TOKEN, counts), run)
-    return credentials.API_KEY.sub(lambda _: _replacement(API_KEY, counts), run)
+    run = credentials.API_KEY.sub(lambda _: _replacement(API_KEY, counts), run)
+    return credentials.PREFIXED.sub(lambda found: _prefixed(found, counts), run)
+
+
+def _prefixed(found: re.Match[str], counts: Counter[str]) -> str:
+    return _replacement(API_KEY, counts) if credentials.is_dense(found[1]) else found[0]
+
+
+def _continued(found: re.Match[str]) -> str:
+    """What goes on from a replaced key is a part of it, and not counted again."""
+    return found[1] if credentials.looks_random(found[2]) else found[0]
+
+
+def _given(found: re.Match[str], counts: Counter[str]) -> str:
+    """A password that a command or statement is given."""
+    if credentials.is_placeholder(found[2]):
+        return found[0]
+    return found[1] + _replacement(PASSWORD, counts)
 
 
 def _named_in_text(found: re.Match[str], counts: Counter[str]) -> str:

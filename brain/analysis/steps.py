@@ -65,6 +65,7 @@ def without_secrets(trace: Trace) -> tuple[Trace, dict[str, int]]:
     told: dict[str, Any] = {
         "task": trace.task,
         "domain": trace.domain,
+        "evidence": trace.outcome.evidence,
         "steps": [_told(step) for step in trace.steps],
         "execution": {key: item for key, item in (trace.execution or {}).items() if key not in _IDS},
     }
@@ -73,7 +74,8 @@ def without_secrets(trace: Trace) -> tuple[Trace, dict[str, int]]:
         step.model_copy(update=clean | {"result": None})
         for step, clean in zip(trace.steps, found.value["steps"], strict=True)
     ]
-    clean = {"task": found.value["task"], "domain": found.value["domain"], "steps": steps}
+    outcome = trace.outcome.model_copy(update={"evidence": found.value["evidence"]})
+    clean = {"task": found.value["task"], "domain": found.value["domain"], "outcome": outcome, "steps": steps}
     if trace.execution is not None:
         ids = {key: item for key, item in trace.execution.items() if key in _IDS}
         clean["execution"] = found.value["execution"] | ids
@@ -81,13 +83,12 @@ def without_secrets(trace: Trace) -> tuple[Trace, dict[str, int]]:
 
 
 def _told(step: TraceStep) -> dict[str, Any]:
-    if step.kind == "step":  # a given execution is learned as a whole
-        return {}
     return {
         "action": step.action[:_LOOKED_AT],
         "description": step.description[:_LOOKED_AT],
         "parameters": {name: _shortened(value) for name, value in step.parameters.items()},
         "error": step.error,
+        "agent": step.agent,
     }
 
 

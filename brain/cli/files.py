@@ -56,7 +56,7 @@ def as_object(value: Any, what: str) -> dict[str, Any]:
 
 def name_of(source: str) -> str:
     """What to call a source in a message."""
-    return "standard input" if source == STDIN else source
+    return "standard input" if source == STDIN else source.encode("utf-8", "backslashreplace").decode()
 
 
 def _kind(value: Any) -> str:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from brain.engine.sync import SyncBrain
     from brain.model.receipts import LearnReceipt
 
-AT_ONCE = 100
-"""Traces that are learned in one transaction."""
+AT_ONCE = 200
+"""Traces that are learned in one transaction: a tenth less time than by 100, and still a second that others wait."""
 
 NAMED = 20
 """Refused ones that are named on stderr."""

@@ -356,6 +356,11 @@ class SyncBrain:
         self._store.set_embedding_stamp(stamp, self._store.embedding_stamp(), operation=new_operation())
 
 
+def memory_of(brain: SyncBrain) -> SkillMemory:
+    """What a brain works on, for the packages of this house that bring skills in and out as a whole."""
+    return brain._memory
+
+
 def _snapshots(store: Store, embedding: Embedding | None, policy: Policy) -> Snapshots | None:
     """Where the recall index of a store is kept. Nowhere for one in memory, or by the guide: it reads texts."""
     if store.location.endswith(":memory:") or policy.semantic == "guide":

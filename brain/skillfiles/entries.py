@@ -16,9 +16,11 @@ from brain.skillfiles.frontmatter import FrontMatter, FrontMatterError, quoted
 PREFIX = "brain-"
 """Begins the keys of the entries."""
 ADDED = "brain-added"
-"""The entry that says what was put around the entries: "metadata", or "mapping" where that key had no value."""
+"""The entry that says what was put around the entries: "metadata", or "mapping" where that key had no value, with the
+text of an explicit null behind it.
+"""
 
-_INDENT = "  "
+_INDENT, _MAPPING = "  ", "mapping"
 
 
 def with_entries(text: str, entries: Mapping[str, str]) -> str | None:
@@ -29,7 +31,10 @@ def with_entries(text: str, entries: Mapping[str, str]) -> str | None:
         made = None if matter.root.flow_style else _at_the_end(matter, keys)
     elif isinstance(node, MappingNode) and node.value:
         made = _before_the_first(matter, node, keys)
-    elif isinstance(node, ScalarNode) and not node.value and matter.fields["metadata"] is None:
+    elif isinstance(node, MappingNode):
+        told = ", ".join(f"{key}: {quoted(value)}" for key, value in keys.items())
+        made = _put(matter, matter.begin + node.start_mark.index + 1, told)
+    elif isinstance(node, ScalarNode) and matter.fields["metadata"] is None:
         made = _below(matter, node, keys)
     else:
         made = None
@@ -45,7 +50,8 @@ def without_entries(matter: FrontMatter) -> tuple[str, dict[str, str]]:
         return matter.text, {}
     entries = {str(key.value).removeprefix(PREFIX): str(value.value) for key, value in own}
     added = entries.pop(ADDED.removeprefix(PREFIX), "")
-    if added and len(own) == len(pairs):
+    alone = added and len(own) == len(pairs)
+    if alone:
         cuts = [_added(matter, own[-1][1].end_mark.index, added)]
     else:
         cuts = [
@@ -57,7 +63,8 @@ def without_entries(matter: FrontMatter) -> tuple[str, dict[str, str]]:
     for begin, end in cuts:
         text += matter.text[last : matter.begin + begin]
         last = matter.begin + end
-    return text + matter.text[last:], entries
+    null = added.removeprefix(_MAPPING) if alone and added.startswith(_MAPPING) else ""
+    return text + null + matter.text[last:], entries
 
 
 def _at_the_end(matter: FrontMatter, entries: Mapping[str, str]) -> str:
@@ -75,15 +82,18 @@ def _before_the_first(matter: FrontMatter, node: MappingNode, entries: Mapping[s
 
 
 def _below(matter: FrontMatter, node: ScalarNode, entries: Mapping[str, str]) -> str:
+    key = next(key for key, _ in matter.root.value if key.value == "metadata")
+    begin, end = matter.begin + key.end_mark.index + 1, matter.begin + node.end_mark.index  # behind the colon
     pad = matter.newline + " " * matter.root.start_mark.column + _INDENT
-    told = "".join(f"{pad}{key}: {quoted(value)}" for key, value in {**entries, ADDED: "mapping"}.items())
-    return _put(matter, matter.begin + node.start_mark.index, told)
+    entries = {**entries, ADDED: _MAPPING + matter.text[begin:end]}
+    told = "".join(f"{pad}{key}: {quoted(value)}" for key, value in entries.items())
+    return matter.text[:begin] + told + matter.text[end:]
 
 
 def _added(matter: FrontMatter, end: int, added: str) -> tuple[int, int]:
     """Begin and end, in the YAML, of all that was put there, whose last value ends at `end`."""
     key = next(key for key, _ in matter.root.value if key.value == "metadata")
-    if added == "mapping":
+    if added.startswith(_MAPPING):
         return key.end_mark.index + 1, end  # behind the colon
     return key.start_mark.index - key.start_mark.column, matter.text.find("\n", matter.begin + end) + 1 - matter.begin
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brain.engine.memory import check_identifier
+from brain.engine.sync import memory_of
 from brain.errors import InputError
 from brain.model.skill import Skill
 from brain.skillfiles.entries import with_entries
@@ -57,7 +58,7 @@ def export_skills(
     """
     if target.exists() and not target.is_dir():
         raise InputError(f"{target} is not a folder. Name one, new or not.")
-    store = brain._memory.store
+    store = memory_of(brain).store
     folders = _folders(store, skill_ids, tag)
     there = [folder for folder in folders.values() if (target / folder).exists()]
     if there and not force:

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from brain.errors import InputError
-from brain.skillfiles.rules import Finding
+from brain.skillfiles.rules import Finding, is_reserved
 from brain.skillfiles.skillfile import FILE_NAMES, LARGEST
 
 LARGEST_BESIDE, ALL_BESIDE, MOST_BESIDE = 100_000, 250_000, 200
@@ -152,7 +152,7 @@ def is_safe(name: str) -> bool:
 
 
 def _is_safe_part(part: str) -> bool:
-    if part in (".", "..") or set(part) & _NEVER_IN_A_NAME or not part.isprintable():
+    if set(part) & _NEVER_IN_A_NAME or not part.isprintable() or part.endswith((".", " ")) or is_reserved(part):
         return False
     try:
         return len(part.encode()) <= _LONGEST_PART

@@ -152,7 +152,8 @@ def _composed(text: str, begin: int, end: int) -> MappingNode:
         raise FrontMatterError("yaml", line, f"the front matter is not valid YAML: {error.problem}") from error
     except yaml.reader.ReaderError as error:
         line = _line(text, begin + error.position)
-        fault = f"the character U+{ord(str(error.character)[0]):04X} is not allowed in it"
+        code = error.character if isinstance(error.character, int) else ord(error.character[0])
+        fault = f"the character U+{code:04X} is not allowed in it"
         raise FrontMatterError("yaml", line, f"the front matter is not valid YAML: {fault}") from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise FrontMatterError("yaml", 2, f"the front matter is not valid YAML: {error}") from error

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brain.engine.moving import Existing, existing_named
+from brain.engine.sync import memory_of
 from brain.errors import InputError, SkillFileError
 from brain.model.relations import Edge
 from brain.skillfiles.folder import read_beside, read_skill_file, skill_files_below
@@ -96,8 +97,8 @@ class _Run:
     def __init__(
         self, brain: SyncBrain, target: SyncBrain | None, existing: Existing | None, redact: bool, any_name: bool
     ) -> None:
-        self._memory, self._quarantine = brain._memory, target is not None
-        self._taking = Taking(self._memory, target._memory.store if target else None, existing)
+        self._memory, self._quarantine = memory_of(brain), target is not None
+        self._taking = Taking(self._memory, memory_of(target).store if target else None, existing)
         self._redact, self._any_name = redact, any_name
         self._batch: list[tuple[str, Made]] = []
         self._edges: list[Edge] = []

@@ -57,7 +57,7 @@ def _of_text(file: SkillFile, files: Files, analyzer: ContextAnalyzer, now: date
     skill = Skill(
         name=file.name,
         description=file.description,
-        procedure=_procedure(file),
+        procedure=procedure_of(file),
         preconditions=preconditions(features),
         source_context=features.to_dict(),
         tags=list(dict.fromkeys([*skill_tags(features), IMPORTED])),
@@ -67,7 +67,8 @@ def _of_text(file: SkillFile, files: Files, analyzer: ContextAnalyzer, now: date
     return keep(skill, file.text, files)
 
 
-def _procedure(file: SkillFile) -> list[SkillStep]:
+def procedure_of(file: SkillFile) -> list[SkillStep]:
+    """The steps that the body of a file tells; where it tells none, its description is the only one."""
     steps = steps_in(file.body) or [{"action": file.description}]
     return extract_procedure(ExecutionTrace(steps=steps))
 
@@ -81,7 +82,7 @@ def _of_edited(file: SkillFile, files: Files, record: Record, text: str, *, was_
     if was_kept or file.description != description_of(skill):
         changed["description"] = file.description
     if was_kept or steps_in(file.body) != steps_in(_rendered_body(skill)):
-        changed["procedure"] = [step.to_dict() for step in _procedure(file)]
+        changed["procedure"] = [step.to_dict() for step in procedure_of(file)]
     warning = Finding("edited", 1, "it was edited since it was exported: its text holds, its history goes along")
     made = keep(Skill.from_dict({**skill.to_dict(), **changed}), text, files, EDITED)
     return Made(replace(record, skill=made), text, is_ours=True, warnings=(warning,))

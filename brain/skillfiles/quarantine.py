@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from brain.engine.embedding import fits
 from brain.engine.memory import check_identifier
 from brain.engine.moving import Existing, copy
+from brain.engine.sync import memory_of
 from brain.errors import ConflictError, InputError, SkillNotFoundError
 from brain.model.relations import Edge
 from brain.model.skill import Skill
@@ -50,7 +51,7 @@ def approve(
     `SkillNotFoundError` for an id that is in neither place, `ConflictError` for one that another skill in `brain` has,
     unless that is to be replaced, `StoreError`. Before the first is moved, all are looked at.
     """
-    quarantine, target = waiting._memory.store, brain._memory.store
+    quarantine, target = memory_of(waiting).store, memory_of(brain).store
     wanted = sorted({check_identifier(skill_id, "skill id") for skill_id in skill_ids})
     held = {skill.id: skill for skill in quarantine.get_many(wanted)}
     there = {skill.id: skill for skill in target.get_many(wanted)}

@@ -18,8 +18,9 @@ from brain.model.relations import Edge
 from brain.model.skill import Skill
 from brain.skillfiles.frontmatter import FrontMatter, FrontMatterError, quoted
 from brain.skillfiles.kept import file_of, files_of, is_as_imported, keep, made_as
-from brain.skillfiles.making import Made
+from brain.skillfiles.making import Made, procedure_of
 from brain.skillfiles.record import FILE_FIELD, Record
+from brain.skillfiles.skillfile import SkillFile
 from brain.store.values import SeenTrace
 
 _NEVER_SECRET = {FILE_FIELD, *Skill.model_fields} - {
@@ -34,19 +35,27 @@ def redacted(made: Made, counts: Counter[str], path: str) -> Made:
     Raises `SkillFileError`, which names `path`, where the front matter could not be read without the secret.
     """
     skill, text = made.record.skill, file_of(made.record.skill)
-    fields = skill.to_dict()
+    told = None if text is None else _without_secrets(text, counts, path)
+    fields = skill.to_dict() | _steps_read_anew(skill, text, told)
     found = redact({key: value for key, value in fields.items() if key not in _NEVER_SECRET})
     changed = Skill.from_dict({**fields, **found.value})
-    if text is None:
+    if told is None:
         counts.update(found.counts)
     else:
-        told = _without_secrets(text, counts, path)
         files = {name: file | {"text": redact_text(file["text"], counts)} for name, file in files_of(skill).items()}
         changed = keep(changed, told, files, "" if is_as_imported(skill) else made_as(skill))
         made = replace(made, text=told)
     record = made.record
     edges, traces = [_edge(edge) for edge in record.edges], [_trace(seen) for seen in record.traces]
     return replace(made, record=Record(changed, edges, traces))
+
+
+def _steps_read_anew(skill: Skill, text: str | None, told: str | None) -> dict[str, Any]:
+    """The procedure, where it was read off a text that had secrets: Markdown's own marks may be what tells one."""
+    if text is None or told is None or told == text:
+        return {}
+    before, after = (procedure_of(SkillFile.parse(one.encode(), any_name=True)) for one in (text, told))
+    return {"procedure": [step.to_dict() for step in after]} if skill.procedure == before else {}
 
 
 def _edge(edge: Edge) -> Edge:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from brain.model.skill import Skill, SkillCondition, SkillStep
 from brain.model.text import digest
 from brain.skillfiles.frontmatter import FENCE, json_line, quoted
-from brain.skillfiles.rules import LONGEST_COMPATIBILITY, LONGEST_DESCRIPTION, LONGEST_NAME
+from brain.skillfiles.rules import LONGEST_COMPATIBILITY, LONGEST_DESCRIPTION, LONGEST_NAME, is_reserved
 
 SUFFIX_LENGTH = 6
 """Hexadecimal digits that tell apart two skills of one name."""
@@ -19,7 +19,8 @@ _OPTIONAL_KEYS = (("license", "license"), ("compatibility", "compatibility"), ("
 
 def slug(skill: Skill) -> str:
     """The name of a skill as the specification wants it: lower case, a to z, digits and hyphens, at most 64."""
-    return _slugged(skill.name) or _slugged(f"skill-{skill.id}")
+    found = _slugged(skill.name)
+    return found if found and not is_reserved(found) else _slugged(f"skill-{found or skill.id}")
 
 
 def suffixed(name: str, skill_id: str) -> str:

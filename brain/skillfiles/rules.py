@@ -25,6 +25,7 @@ MOST_UNKNOWN = 20
 NAME_FORM = "name-form"
 """The rule that a reader may be told to overlook."""
 
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)\s*(?:\.|\Z)", re.IGNORECASE)
 _PATH_PARTS = re.compile(r"[/\\:\x00]|\A\.+\Z|\.\.")
 _TAG = re.compile(r"<[^<>\s][^<>]*>")
 _INVISIBLE = re.compile(
@@ -79,12 +80,19 @@ def _name_faults(name: str, line: int) -> Iterator[Finding]:
         yield Finding(NAME_FORM, line, f"name is {_short(name)}: hyphens stand one by one, between letters or digits")
 
 
+def is_reserved(name: str) -> bool:
+    """Whether Windows keeps a name for a device, so that no file and no folder can be called so there."""
+    return _DEVICES.match(name) is not None
+
+
 def oddities(matter: FrontMatter, folder: str) -> Iterator[Finding]:
     """What is odd and can be read. `folder` is the name of the folder that the file is in, empty if it is in none."""
     yield from _odd_values(matter)
     name = unicodedata.normalize("NFKC", str(matter.fields["name"]).strip())
     if folder and unicodedata.normalize("NFKC", folder) != name:
         yield Finding("name-folder", matter.lines["name"], f"name is {name!r}, and the folder is {folder!r}")
+    if is_reserved(name):
+        yield Finding("name-reserved", matter.lines["name"], f"no folder can be called {name!r} on Windows")
     for key in matter.twice:
         yield Finding("key-twice", matter.lines[key], f"{_short(key)} is there twice; the last one counts")
     unknown = [key for key in matter.fields if key not in KEYS]

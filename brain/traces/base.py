@@ -36,6 +36,10 @@ class Format(ABC):
         """How surely a value is a part of a trace: 0 to 100."""
         return NO
 
+    def stages(self, values: list[Any]) -> bool:
+        """Whether values, of which each could be a whole trace, are one trace as it grew."""
+        return False
+
     @abstractmethod
     def read(self, values: Iterator[Any], origin: Origin) -> Iterator[Trace]:
         """The traces of one whole value, or of all parts in order. Raises `TraceError`."""

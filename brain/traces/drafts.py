@@ -137,7 +137,7 @@ class TraceDraft:
         if not self.task and self._opening:
             self.task = cut(first_paragraph(task_in(self._opening)), _LONGEST_OPENING)
         if not self.task:
-            named = dict.fromkeys(step["action"].replace("_", " ") for step in self.steps)
+            named = dict.fromkeys(_in_words(step["action"]) for step in self.steps)
             self.task = ", ".join(list(named)[:_NAMED_STEPS])
         steps = [TraceStep(**step) for step in self.steps]
         return Trace(
@@ -149,6 +149,11 @@ class TraceDraft:
             format=self._origin.format,
             digest=_digest(self.task, steps),
         )
+
+
+def _in_words(action: str) -> str:
+    """The name of a tool as words; a command stays as it is, so that what is secret in it is still told by its form."""
+    return action.replace("_", " ") if action.isidentifier() else action
 
 
 def _digest(task: str, steps: Sequence[TraceStep]) -> str:

@@ -53,10 +53,18 @@ def check_start(head: bytes, name: str) -> str:
     text = head.lstrip()
     if not text:
         raise NotATraceError(name, "is not JSON: it is empty.")
-    if b"\x00" in head:
+    if b"\x00" in text.partition(b"\n")[0]:  # in a later line it is what a crash left of that line
+        if _is_wide(head):
+            raise TraceError(name, "is not UTF-8 text but UTF-16. Convert it to UTF-8.")
         raise NotATraceError(name, "is binary, not JSON.")
     first = chr(text[0])
     return first if first in _JSON_BEGINS or text.startswith(_EVENTS_BEGIN) else _other(text, name)
+
+
+def _is_wide(head: bytes) -> bool:
+    """Whether a text without a mark is in UTF-16: of its first characters, which are ASCII in JSON, one byte is 0."""
+    first = head[:40]
+    return len(first) > 8 and any(not any(first[i::2]) and all(first[1 - i :: 2]) for i in (0, 1))
 
 
 def _other(text: bytes, name: str) -> str:

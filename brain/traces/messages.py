@@ -147,7 +147,7 @@ def tell(draft: TraceDraft, message: Message) -> None:
         draft.ask(message.text)
     elif message.role == ASSISTANT:
         draft.think(message.text)
-    for call in message.calls:
+    for call in message.calls if message.role != USER else ():  # a simulated user may have tools of its own
         place = draft.call(call.name, call.arguments, id=call.id, agent=message.name, time=message.time)
         if call.answered:
             draft.answer(call.result, place=place, failed=call.failed)

@@ -12,7 +12,7 @@ from typing import IO, Any
 from brain.config import TraceLimits
 from brain.errors import BrainError, InputError, NotATraceError, TraceError
 from brain.model.trace import Trace
-from brain.traces.base import Format
+from brain.traces.base import SURE, Format
 from brain.traces.drafts import Origin
 from brain.traces.formats import known_formats
 from brain.traces.records import Layout, Row, Rows, named, open_rows
@@ -117,14 +117,24 @@ class _Reading:
         if not told and not any(self._is_known(value, depth) for value in values):
             raise self._unknown(where)
         every = chain(sorted([*head, *early], key=lambda row: _number(row.where)), rows)
-        if part.score > whole.score and part.format is not None:
+        stages = next((format for format in self._formats if format.stages(values)), None)
+        if stages is not None:
+            yield from self._joined(stages, every, where)
+        elif part.score > whole.score and part.format is not None:
             yield from self._joined(part.format, every, where)
         else:
             yield from self._each(every, depth)
 
     def _whole(self, value: Any) -> _Guess:
         """The format of which a value is a whole trace."""
-        return _best([(format.whole(value), format) for format in self._formats])
+        best = _Guess()
+        for format in self._formats:
+            score = format.whole(value)
+            if score > best.score:
+                best = _Guess(format, score)
+            if score == SURE:  # no other can be surer
+                break
+        return best
 
     def _part(self, values: list[Any]) -> _Guess:
         """The format of which `values` are parts: by the surest of them, if most are or the first is."""

@@ -25,6 +25,7 @@ WHOLE = 8 * 2**20
 LONGEST_STRING = 2**16
 """Characters that are kept of one text of a large object before anybody reads it."""
 
+_BUFFER = 2**20  # bytes that the parser of large files gets at once: a long text is looked at anew with each
 _KINDS: dict[type, str] = {bool: "true or false", int: "a number", float: "a number", str: "text"}
 _TRIED_LINES = 5  # of a file whose first line is no JSON: is it one document, or lines of which one is broken?
 
@@ -101,24 +102,30 @@ def _rows(file: IO[bytes], name: str, limits: TraceLimits) -> Rows:
     data = file.read(WHOLE + 1)
     file.seek(start)
     if len(data) <= WHOLE:
-        return _small(decoded(data, name), name, file, limits)
+        return _small(data, name, file, limits)
     if _is_lines(file, limits):
-        file.seek(start)
-        return Rows(Layout.LINES, _lines(file, name, limits))
+        return _as_lines(file, name, limits)
     file.seek(start)
     if first == "[":
         return Rows(Layout.LIST, _items(file, name))
     return Rows(Layout.PIECES, _pieces(file, name))
 
 
-def _small(text: str, name: str, file: IO[bytes], limits: TraceLimits) -> Rows:
+def _small(data: bytes, name: str, file: IO[bytes], limits: TraceLimits) -> Rows:
+    try:
+        text = decoded(data, name)
+    except TraceError:
+        if _is_lines(file, limits):  # one bad line takes no other with it
+            return _as_lines(file, name, limits)
+        raise
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
         several = _several(text, name, file, limits)
         if several is not None:
             return several
-        raise TraceError(name, f"is not JSON: {_said(error)}. {_advice(error, text)}") from error
+        kind = TraceError if text.lstrip()[:1] in ("{", "[") else NotATraceError  # a text in quotes is prose, or code
+        raise kind(name, f"is not JSON: {_said(error)}. {_advice(error, text)}") from error
     except RecursionError:
         raise TraceError(name, "is nested too deeply. Flatten it.") from None
     except ValueError as error:
@@ -149,8 +156,7 @@ def _kind(value: Any) -> str:
 def _several(text: str, name: str, file: IO[bytes], limits: TraceLimits) -> Rows | None:
     """Lines, or documents that stand one behind the other over several lines each; None if it is neither."""
     if _is_lines(file, limits):
-        file.seek(text_start(file))
-        return Rows(Layout.LINES, _lines(file, name, limits))
+        return _as_lines(file, name, limits)
     many = _many(text)
     if len(many) < 2:
         return None
@@ -177,7 +183,7 @@ def _past_space(text: str, at: int) -> int:
 
 
 def _is_lines(file: IO[bytes], limits: TraceLimits) -> bool:
-    """Whether a file is JSON Lines: there is more than one, and at least half of the first are whole values."""
+    """Whether a file is JSON Lines: there is more than one, and the first or half of the first few are whole values."""
     file.seek(text_start(file))
     tried = whole = 0
     while tried < _TRIED_LINES and (line := file.readline(WHOLE)):
@@ -185,8 +191,13 @@ def _is_lines(file: IO[bytes], limits: TraceLimits) -> bool:
             return whole > 0 or _long_line_ends(file, limits)
         if line.strip():
             tried += 1
-            whole += _is_value(line)
+            whole += _is_value(line) * (_TRIED_LINES if tried == 1 else 1)
     return tried > 1 and 2 * whole >= tried
+
+
+def _as_lines(file: IO[bytes], name: str, limits: TraceLimits) -> Rows:
+    file.seek(text_start(file))
+    return Rows(Layout.LINES, _lines(file, name, limits))
 
 
 def _long_line_ends(file: IO[bytes], limits: TraceLimits) -> bool:
@@ -253,7 +264,7 @@ def _items(file: IO[bytes], name: str) -> Iterator[Row]:
     import ijson
 
     try:
-        for i, item in enumerate(ijson.items(file, "item", use_float=True)):
+        for i, item in enumerate(ijson.items(file, "item", use_float=True, buf_size=_BUFFER)):
             yield Row(f"{name}, item {i}", item)
     except (ijson.JSONError, UnicodeDecodeError) as error:
         yield Row(name, fault=_large_fault(error))
@@ -263,7 +274,7 @@ def _pieces(file: IO[bytes], name: str) -> Iterator[Row]:
     """A large object: `{key: value}` for each of its members, and `{key: [item]}` for each item of a list."""
     import ijson
 
-    events = ijson.basic_parse(file, use_float=True)
+    events = ijson.basic_parse(file, use_float=True, buf_size=_BUFFER)
     try:
         next(events)  # the object begins
         while (found := next(events))[0] == "map_key":
@@ -301,7 +312,7 @@ def _large_fault(error: Exception) -> str:
 
 
 def named(source: str | Path | IO[bytes], name: str | None) -> str:
-    """What to call a source in a message."""
-    if name is not None:
-        return name
-    return str(source) if isinstance(source, str | Path) else str(getattr(source, "name", "the file"))
+    """What to call a source in a message and in a trace; what is no Unicode in the name of a file as escapes."""
+    if name is None:
+        name = str(source) if isinstance(source, str | Path) else str(getattr(source, "name", "the file"))
+    return name.encode("utf-8", "backslashreplace").decode()

@@ -27,6 +27,8 @@ _OWN = (
     "input.value",
     "mcp.",
 )
+_ROOTS = frozenset("openinference llm tool input output gen_ai traceloop agent".split())
+_DEEPEST = 12
 _TOOL_NAME = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
 _ARGUMENTS = (
     "gen_ai.tool.call.arguments gcp.vertex.agent.tool_call_args gen_ai.tool.arguments tool_arguments input.value "
@@ -74,6 +76,20 @@ class Span:
     outputs: list[Any] = field(default_factory=list)
 
 
+def _unflattened(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row of a table of spans, whose columns are called "context.span_id" and "attributes.tool.name", as a span."""
+    if "context.trace_id" not in value:
+        return value
+    found: dict[str, Any] = {"context": {}, "attributes": {}}
+    for key, item in value.items():
+        holder, _, name = key.partition(".")
+        if name and holder in found:
+            found[holder][name] = item
+        else:
+            found[key] = item
+    return found
+
+
 def spans_in(value: Any) -> Iterator[Mapping[str, Any]]:
     """The spans of an export, of any spelling, or the value itself if it is one; log records count as spans' events."""
     if not isinstance(value, dict):
@@ -111,6 +127,7 @@ def is_span(value: Any) -> bool:
     """Whether a value is a span by itself, as the console exporters and Jaeger write them."""
     if not isinstance(value, dict):
         return False
+    value = _unflattened(value)
     has_trace = any(key in value for key in ("traceId", "trace_id", "traceID")) or "trace_id" in object_at(
         value, "context"
     )
@@ -121,9 +138,22 @@ def is_span(value: Any) -> bool:
 def attributes(value: Any) -> dict[str, Any]:
     """Attributes as an object, whether they are one or OTLP's list of keys and typed values."""
     if isinstance(value, dict):
-        return {key: item for key, item in value.items() if isinstance(key, str)}
+        told = {key: item for key, item in value.items() if isinstance(key, str)}
+        nested = [key for key in told if key in _ROOTS and isinstance(told[key], dict)]
+        return told | {key: item for root in nested for key, item in _flat(root, told[root])}
     rows = value if isinstance(value, list) else []
     return {key: _plain(row.get("value")) for row in rows if (key := text_at(row, "key"))}
+
+
+def _flat(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """What lies in an attribute that was nested, by the dotted names that it has elsewhere."""
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        value = {str(i): item for i, item in enumerate(value)}
+    yield name, value
+    if not isinstance(value, dict) or depth > _DEEPEST:
+        return
+    for key, item in value.items():
+        yield from _flat(f"{name}.{key}", item, depth + 1)
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
@@ -143,6 +173,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 def read_span(value: Mapping[str, Any]) -> Span | None:
     """The span, if it is an agent's; None for the rest: requests, queues, databases."""
+    value = _unflattened(value)
     told = attributes(value.get("attributes", value.get("tags")))
     events = _events(value)
     called = text_at(value, "name", "operationName", "eventName", "event_name")

@@ -7,6 +7,7 @@ import re
 _WRAPPED = re.compile(
     r"<(system-reminder|environment_context|user_instructions|local-command-stdout|local-command-caveat|"
     r"command-(?:name|message|args|contents)|ide_selection|ide_opened_file|task-notification|uploaded_files|"
+    r"user_shell_command|"
     r"EXTRA_INFO|RUNTIME_INFORMATION|REPOSITORY_INFO|permissions instructions|INSTRUCTIONS)>.*?</\1>",
     re.DOTALL,
 )
@@ -27,13 +28,18 @@ _ENDS = re.compile(
 _NOT_A_TASK = re.compile(
     r"(?:Caveat: The messages below|# AGENTS\.md instructions|\[Request interrupted|This session is being continued)"
 )
+_PLACEHOLDER = re.compile(
+    r"[<\[(]{1,3}[\w -]{0,30}(?:elided|redacted|omitted|removed|truncated|hidden|masked)[\w -]{0,30}[>\])]{1,3}",
+    re.IGNORECASE,
+)
+"""What exporters put in place of a text."""
 _LOOKED_AT = 60_000  # characters; patterns over what lies between tags must not see 50 MB
 
 
 def task_in(text: str) -> str:
     """The task that a user's message tells; empty if it holds nothing but what a host put there."""
     said = _WRAPPED.sub("", text[:_LOOKED_AT]).strip()
-    if not said or _NOT_A_TASK.match(said):
+    if not said or _NOT_A_TASK.match(said) or _PLACEHOLDER.fullmatch(said):
         return ""
     inside = _TASK_INSIDE.search(said)
     if inside:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from brain.model.trace import TraceOutcome
 from brain.traces.values import cut
@@ -17,6 +17,7 @@ _FLAGS = frozenset(
 )
 _NUMBERS = frozenset("reward rewards final_reward total_reward".split())
 _WORDS = frozenset("verdict label grade judgement judgment evaluation_result".split())
+_COUNTS = ("total", "failed", "failures", "errors", "skipped", "incorrect", "unresolved", "unsolved")
 _GOOD = frozenset("true success succeeded successful pass passed correct resolved solved yes".split())
 _BAD = frozenset("false failure failed fail incorrect unresolved wrong no".split())
 _INSIDE = (
@@ -48,25 +49,30 @@ def _verdicts(value: Any, where: str, depth: int) -> Iterator[tuple[str, bool, f
     """Each verdict as it reads, what it means, and the reward where it is one."""
     if not isinstance(value, dict) or depth > _DEEPEST:
         return
+    counts = any(_is_number(value.get(key)) for key in _COUNTS)  # beside "failed: 3", "passed: 1" is none
     for key, item in value.items():
         name = str(key)
         plain = name.lower().replace("-", "_")
         place = f"{where}.{name}" if where else name
-        meaning = _meaning(plain, item)
+        meaning = None if counts and plain in _FLAGS and _is_number(item) else _meaning(plain, item)
         if meaning is not None:
             yield f"{cut(place, 100)} = {cut(str(item), 40)}", meaning, float(item) if plain in _NUMBERS else None
         elif isinstance(item, dict) and plain in _INSIDE:
             yield from _verdicts(item, place, depth + 1)
 
 
+def _is_number(item: Any) -> TypeGuard[float]:
+    return isinstance(item, int | float) and not isinstance(item, bool)
+
+
 def _meaning(name: str, item: Any) -> bool | None:
     """What a field says; None if it is no verdict."""
     if name in _NUMBERS:
-        return item == 1 if isinstance(item, int | float) and not isinstance(item, bool) else None
+        return item == 1 if _is_number(item) else None
     if name in _FLAGS:
         if isinstance(item, bool):
             return item
-        if isinstance(item, int | float) and item in (0, 1):
+        if _is_number(item) and item in (0, 1):
             return item == 1
         return _word(item) if isinstance(item, str) else None
     return _word(item) if name in _WORDS and isinstance(item, str) else None

@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 
+from brain import Skill, SkillStep
 from brain.errors import InputError, SkillFileError
 from brain.skillfiles.exporting import export_skills
 from brain.skillfiles.folder import is_safe
@@ -135,6 +136,31 @@ def test_what_is_odd_comes_in_with_a_warning_and_goes_out_as_it_was(front_matter
     export_skills(brain, tmp_path / "out")
     (written,) = (tmp_path / "out").rglob("SKILL.md")
     assert written.read_bytes() == data
+
+
+@pytest.mark.parametrize("name", ["con", "nul", "com1"])
+def test_a_name_that_windows_keeps_for_a_device_is_told_and_never_given(name, write, brain, tmp_path):
+    (one,) = import_skills(brain, write(file_of(f"name: {name}\ndescription: y"), name)).imported
+    assert [warning.rule for warning in one.warnings] == ["name-reserved"]
+    learned = Skill(id="learned", name=name.upper(), procedure=[SkillStep(action="do it", order=0)])
+    brain.skill_graph.save_skill(learned)
+    (done,) = export_skills(brain, tmp_path / "out", ["learned"])
+    assert done.folder == f"skill-{name}"
+
+
+@pytest.mark.parametrize("name", ["nul.txt", "ends in a dot.", "scripts/aux", "COM1.md"])
+def test_a_file_beside_that_not_every_system_can_hold_is_left_behind(name, write, brain):
+    folder = write(file_of("name: x\ndescription: y"), "x")
+    path = next(folder.rglob("SKILL.md")).parent / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("text")
+    (one,) = import_skills(brain, folder).imported
+    assert [warning.rule for warning in one.warnings] == ["file-left"]
+
+
+def test_a_character_that_yaml_has_not_is_named(write, brain):
+    (one,) = import_skills(brain, write(file_of("name: x\ndescription: y\x07"), "x")).refused
+    assert "U+0007" in one.faults[0].message and one.faults[0].line == 3
 
 
 def test_a_text_over_the_caps_is_refused_and_the_cap_named(write, brain):

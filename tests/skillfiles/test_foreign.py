@@ -18,6 +18,9 @@ FRONT_MATTERS = {
     "metadata last": "name: x\ndescription: y\nmetadata:\n      author: me\n      deep:\n        - {b: c}\n",
     "flow metadata": "name: x\nmetadata: {author: me, n: [1, 2]}\ndescription: y\n",
     "empty metadata": "name: x\nmetadata: # nothing yet\ndescription: y\n",
+    "empty flow metadata": "name: x\nmetadata: { } # none yet\ndescription: y\n",
+    "null metadata": "name: x\nmetadata:  ~ # none yet\ndescription: y\n",
+    "null metadata last": "name: x\ndescription: y\nmetadata: null\n",
     "comments": "# before\nname: x # the name\n\n# between\ndescription: y\n# after\n\n",
     "block scalars": "name: x\ndescription: |+\n  line one\n\n  line --- two\n\n",
     "folded": "description: >-\n  folded\n  text\nname: x\n",
@@ -65,7 +68,8 @@ def test_a_file_comes_back_byte_for_byte_and_after_use_with_entries_alone(
     assert all(line in told.split(newline) for line in matter.splitlines() if "metadata" not in line)
     values, were = (yaml.safe_load(text.split("---" + newline)[1]) for text in (told, before))
     values["metadata"] = {k: v for k, v in values["metadata"].items() if not k.startswith("brain-")} or None
-    assert {k: v for k, v in values.items() if v is not None} == {k: v for k, v in were.items() if v is not None}
+    nothing = (None, {})
+    assert {k: v for k, v in values.items() if v not in nothing} == {k: v for k, v in were.items() if v not in nothing}
     (again,) = import_skills(other, tmp_path / "used").imported
     assert [warning.rule for warning in again.warnings] == [w.rule for w in one.warnings if w.rule != "name-folder"]
     assert other.get_skill(one.skill_id) == brain.get_skill(one.skill_id)
@@ -80,7 +84,7 @@ def test_a_body_is_kept_to_the_byte(body, write, brain, tmp_path):
     assert (tmp_path / "out" / "x" / "SKILL.md").read_bytes() == data
 
 
-@pytest.mark.parametrize("metadata", ["[a, b]", "text", "{}", "~", "\n  ? a\n  : b"])
+@pytest.mark.parametrize("metadata", ["[a, b]", "text", "\n  ? a\n  : b"])
 def test_metadata_without_room_stays_as_it_is_and_that_is_told(metadata, write, brain, tmp_path):
     data = f"---\nname: x\ndescription: y\nmetadata: {metadata}\n---\nbody\n".encode()
     (one,) = import_skills(brain, write(data, "x")).imported

@@ -51,6 +51,17 @@ def test_no_secret_of_a_file_is_stored_and_the_file_stays_valid(write, brain, ot
     assert other.get_skill("deploy").skill_file == brain.get_skill("deploy").skill_file
 
 
+@pytest.mark.parametrize(
+    "told", ["<password>swordfish9</password>", f"Authorization: Bearer abcdef12\\\n   {'a1b2c3d4' * 4}"]
+)
+def test_a_secret_that_only_markdown_s_own_marks_tell_is_not_in_the_steps(told, write, brain):
+    body = f"1. Send {told} along\n2. Wait\n"
+    report = import_skills(brain, write(f"---\nname: deploy\ndescription: y\n---\n{body}", "deploy"))
+    stored = everything(brain)
+    assert "swordfish9" not in stored and "a1b2c3d4" not in stored
+    assert report.redacted.total() == 1 and "[redacted" in brain.get_skill("deploy").procedure[0].action
+
+
 def test_the_same_file_is_known_again_though_it_was_redacted(write, brain):
     import_skills(brain, write(SECRETS, "deploy"))
     assert import_skills(brain, write(SECRETS, "deploy")).imported[0].status == "unchanged"

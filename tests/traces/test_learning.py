@@ -161,6 +161,16 @@ def test_binary_files_are_passed_over_with_the_reason(learn, tmp_path):
     assert all(word in row["reason"] for word, row in zip(words, rows, strict=True))
 
 
+def test_code_and_prose_among_traces_are_passed_over(learn, tmp_path):
+    code, table = b'"""What is this?"""\n\nimport json\n', b"1,2,3\n4,5,6\n"
+    write(
+        tmp_path, a__py=code, b__csv=table, c__md=b"# Notes\n", d__log=b"2026-01-01 started\n", e__txt=b"true north\n"
+    )
+    rows = learn(tmp_path)
+    assert set(outcomes(rows)) == {"skipped"} and len(rows) == 5
+    assert all("is not JSON" in row["reason"] for row in rows)
+
+
 def test_links_out_of_a_folder_are_not_followed(learn, stored, tmp_path):
     outside, folder = tmp_path / "outside", tmp_path / "runs"
     outside.mkdir()

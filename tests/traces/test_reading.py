@@ -27,6 +27,8 @@ BAD = {
     "cut short": (json.dumps(CHAT).encode()[:100], TraceError, "seems cut short"),
     "a stray comma": (b'{"messages": [,]}', TraceError, "line 1, column 15. Correct it there."),
     "UTF-16": (json.dumps(CHAT).encode("utf-16"), TraceError, "is not UTF-8 text but UTF-16. Convert it"),
+    "UTF-16 without a mark": (json.dumps(CHAT).encode("utf-16-le"), TraceError, "is not UTF-8 text but UTF-16"),
+    "UTF-16 the other way": (json.dumps(CHAT).encode("utf-16-be"), TraceError, "is not UTF-8 text but UTF-16"),
     "UTF-32": (json.dumps(CHAT).encode("utf-32"), TraceError, "is not UTF-8 text but UTF-32. Convert it"),
     "Latin-1": ('{"messages": "é"}'.encode("latin-1"), TraceError, "is not UTF-8 text (byte 14). Convert it"),
     "binary": (b'{"a": \x00\x01}', NotATraceError, "is binary, not JSON"),
@@ -85,6 +87,30 @@ def test_a_broken_line_is_raised_or_told_and_the_others_are_read(traces_in):
     faults = []
     assert len(traces_in(content, on_fault=faults.append)) == 2
     assert [fault.source for fault in faults] == ["a file, line 2"]
+
+
+BROKEN = {
+    "in Latin-1": '{"a": "é"}'.encode("latin-1"),
+    "no text": b"\xff\xfe\x00",
+    "cut": b'{"a',
+    "prose": b"error: no",
+}
+
+
+@pytest.mark.parametrize("line", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("count", [1, 4])
+def test_no_kind_of_broken_line_takes_others_with_it(line, count, traces_in):
+    content = b"\n".join([json.dumps(guide(1)).encode(), *[line] * count, json.dumps(guide(2)).encode()])
+    faults = []
+    assert len(traces_in(content, on_fault=faults.append)) == 2
+    assert [fault.source for fault in faults] == [f"a file, line {n + 2}" for n in range(count)]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file systems hold no such names")
+def test_a_name_that_is_no_unicode_is_told_with_escapes(tmp_path):
+    file = tmp_path / os.fsdecode(b"bad\xffname")
+    file.write_text(json.dumps(CHAT))
+    assert read_one(file).source.endswith(r"bad\udcffname")
 
 
 def test_a_session_that_was_cut_off_is_read_as_far_as_it_goes(traces_in):

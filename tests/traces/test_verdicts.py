@@ -23,6 +23,9 @@ VERDICTS = {
     "null": ({"success": None, "reward": None}, None),
     "an unknown word": ({"verdict": "maybe", "success": "perhaps"}, None),
     "a number that is none": ({"success": 7, "reward": "high"}, None),
+    "a count of tests": ({"report": {"passed": 1, "failed": 3}}, None),
+    "a count beside a verdict": ({"test_result": {"passed": 0, "total": 4, "resolved": True}, "reward": 1}, True),
+    "a score": ({"scores": {"correct": 1}}, True),
     "an agent's own word": ({"answer": "I succeeded. success: true"}, None),
     "a tool's success": ({"tools": [{"success": True}]}, None),
 }

@@ -23,7 +23,7 @@ _CALLS = frozenset({"AssistantMessage", "ToolCallRequestEvent", "ToolCallMessage
 _RESULTS = frozenset({"FunctionExecutionResultMessage", "ToolCallExecutionEvent", "ToolCallResultMessage"})
 _USERS = frozenset({"user", "User", "user_proxy", "UserProxy", "human", "Human"})
 _LISTS = ("messages", "chat_history", "history", "message_thread", "llm_messages")
-_STATES, _DEEPEST = ("agent_state", "llm_context"), 5
+_STATES, _DEEPEST = ("agent_state", "llm_context", "task_result", "team_result", "run"), 5
 _SILENT = frozenset({"SystemMessage", "ModelClientStreamingChunkEvent", "UserInputRequestedEvent", "MemoryQueryEvent"})
 
 

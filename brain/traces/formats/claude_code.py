@@ -10,6 +10,7 @@ from brain.traces.base import LIKELY, NO, SURE, Format
 from brain.traces.drafts import Origin, TraceDraft
 from brain.traces.messages import ASSISTANT, USER, is_message, read_message, tell
 from brain.traces.values import object_at, text_at
+from brain.traces.verdicts import judged
 
 _TYPES = frozenset({"user", "assistant"})
 _OTHERS = frozenset(
@@ -20,7 +21,11 @@ _COMMAND = ("<command-name>", "<local-command", "<bash-input>", "<bash-stdout>")
 
 
 class ClaudeCode(Format):
-    """A session's log, or what the command writes with --output-format stream-json. Its `result` is an end."""
+    """A session's log, or what the command writes with --output-format stream-json.
+
+    Its `result` is an end, and a verdict only where it says that the run broke off with an error. A log of a subagent
+    alone has the prompt that it was given as its task.
+    """
 
     name = "claude_code"
 
@@ -36,15 +41,36 @@ class ClaudeCode(Format):
 
     def read(self, values: Iterator[Any], origin: Origin) -> Iterator[Trace]:
         drafts: dict[str, TraceDraft] = {}
+        prompts: dict[str, str] = {}
         for value in values:
-            if not isinstance(value, dict) or text_at(value, "type") not in _TYPES:
-                continue
-            session = text_at(value, "sessionId", "session_id")
-            _read(drafts.setdefault(session, TraceDraft(origin)), value)
+            kind, session = text_at(value, "type"), text_at(value, "sessionId", "session_id")
+            if kind == "result" and session in drafts:
+                drafts[session].outcome = judged(_failures(value))
+            if kind in _TYPES:
+                _read(drafts.setdefault(session, TraceDraft(origin)), value)
+                prompts[session] = prompts.get(session) or _prompt_of_subagent(value)
         if not drafts:
             yield TraceDraft(origin).finish()
-        for draft in drafts.values():
+        for session, draft in drafts.items():
+            if not draft.task:
+                draft.ask(prompts[session])
             yield draft.finish()
+
+
+def _failures(result: Mapping[str, Any]) -> list[tuple[str, bool]]:
+    """What a result says against a run: it was cut off at a limit, or broke."""
+    kind = text_at(result, "subtype")
+    if result.get("is_error") is not True and not kind.startswith("error"):
+        return []
+    return [(f"result = {kind or 'error'}", False)]
+
+
+def _prompt_of_subagent(line: Mapping[str, Any]) -> str:
+    body = object_at(line, "message")
+    if not line.get("isSidechain") or not is_message(body):
+        return ""
+    message = read_message(body)
+    return message.text if message.role == USER and not message.answers else ""
 
 
 def _read(draft: TraceDraft, line: Mapping[str, Any]) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from brain.model.trace import Trace
+from brain.model.trace import Trace, TraceOutcome
 from brain.traces.base import LIKELY, NO, POSSIBLE, SURE, Format
 from brain.traces.drafts import Origin, TraceDraft
 from brain.traces.messages import USER, is_item, is_message, read_message, tell
 from brain.traces.values import list_at, object_at, parsed, text_at
+from brain.traces.verdicts import judged
 
 _ENVELOPES = frozenset("session_meta response_item event_msg turn_context compacted".split())
 _EXEC = ("thread.", "turn.", "item.")
@@ -18,7 +19,7 @@ _DONE = ("item.completed", "item.started", "item.updated")
 
 
 class Codex(Format):
-    """A rollout file of either layout, or the events that the command prints. A turn that is completed is an end."""
+    """A rollout file of either layout, or the events that the command prints. A completed turn is an end."""
 
     name = "codex"
 
@@ -48,7 +49,16 @@ class Codex(Format):
         for row in rows:
             if isinstance(row, dict):
                 _read(draft, row)
+                draft.outcome = _ended(row, draft.outcome)
         yield draft.finish()
+
+
+def _ended(line: Mapping[str, Any], before: TraceOutcome) -> TraceOutcome:
+    """The outcome after an event: a turn that failed, unless another one follows."""
+    kind = text_at(line, "type")
+    if kind == "turn.failed":
+        return judged([(f"turn.failed: {text_at(object_at(line, 'error'), 'message') or 'no reason given'}", False)])
+    return TraceOutcome() if kind in ("turn.started", "turn.completed") else before
 
 
 def _read(draft: TraceDraft, line: Mapping[str, Any]) -> None:

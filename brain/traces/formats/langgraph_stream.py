@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 from brain.model.trace import Trace
@@ -14,6 +14,7 @@ from brain.traces.values import list_at, object_at, text_at
 from brain.traces.verdicts import verdict_in
 
 _MODES = frozenset("values updates messages custom debug tasks checkpoints events metadata error end".split())
+_MOST_NODES = 20  # that run in one step
 _EVENTS = ("on_chain_", "on_tool_", "on_chat_model_", "on_llm_", "on_retriever_", "on_prompt_", "on_parser_")
 
 
@@ -35,9 +36,14 @@ class LangGraphStream(Format):
             return NO
         if str(value.get("event", "")).startswith(_EVENTS):
             return SURE
-        if _is_langchain(value):
+        if _is_langchain(value) or _is_update(value):
             return LIKELY
         return LIKELY if _state_messages(value) and _is_snapshot(value) else NO
+
+    def stages(self, values: list[Any]) -> bool:
+        states = [rows for value in values if isinstance(value, dict) and (rows := _state_messages(value))]
+        grew = len(states) > 1 and len(states[0]) < len(states[-1]) and _is_langchain(states[0][0])
+        return grew and all(after[: len(before)] == before for before, after in pairwise(states))
 
     def read(self, values: Iterator[Any], origin: Origin) -> Iterator[Trace]:
         first = next(values, None)
@@ -104,6 +110,8 @@ def _read(value: Any, seen: _Seen) -> None:
         seen.event(value)
     elif is_message(value):
         seen.add(value)
+    elif _is_update(value):
+        _read_mode("updates", value, seen)
     elif isinstance(value, dict):
         seen.state(_state_messages(value))
 
@@ -154,6 +162,16 @@ def _state_messages(value: Any) -> list[Any]:
 
 def _is_snapshot(value: Mapping[str, Any]) -> bool:
     return any(key in value for key in ("values", "channel_values", "next", "checkpoint", "config"))
+
+
+def _is_update(value: Any) -> bool:
+    """Whether an object is what a step of a graph changed, by the names of its nodes: all that `stream` gives."""
+    if not isinstance(value, dict) or len(value) > _MOST_NODES:
+        return False
+    if not all(update is None or isinstance(update, dict | list) for update in value.values()):
+        return False
+    parts = [part for update in value.values() for part in (update if isinstance(update, list) else [update])]
+    return any(any(map(_is_langchain, _state_messages(part)[:3])) for part in parts if isinstance(part, dict))
 
 
 def _is_langchain(value: Any) -> bool:

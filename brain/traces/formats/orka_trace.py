@@ -13,6 +13,7 @@ from brain.traces.faults import fault_in
 from brain.traces.values import list_at, object_at, text_at
 
 _KEYS = frozenset({"agent_id", "event_type"})
+_LISTS = ("events", "agent_executions", "trace", "logs")
 _NO_STEPS = frozenset({"write", "MetaReport"})
 _DEEPEST = 6
 
@@ -25,7 +26,7 @@ class OrkaTrace(Format):
     def whole(self, value: Any) -> int:
         if not isinstance(value, dict):
             return NO
-        rows = list_at(value, "events", "trace", "logs")
+        rows = list_at(value, *_LISTS)
         return SURE if any(map(_is_event, rows[:3])) or ("blob_store" in value and "events" in value) else NO
 
     def part(self, value: Any) -> int:
@@ -39,7 +40,7 @@ class OrkaTrace(Format):
         blobs: Mapping[str, Any] = {}
         rows: Iterator[Any] = chain([first], values)
         if self.whole(first):
-            blobs, rows = object_at(first, "blob_store"), iter(list_at(first, "events", "trace", "logs"))
+            blobs, rows = object_at(first, "blob_store"), iter(list_at(first, *_LISTS))
         prompts: list[str] = []
         for event in rows:
             if isinstance(event, dict) and text_at(event, "event_type") not in _NO_STEPS:
@@ -86,8 +87,10 @@ def _read_event(draft: TraceDraft, event: Mapping[str, Any], blobs: Mapping[str,
 
 def _resolved(value: Any, blobs: Mapping[str, Any], depth: int = 0) -> Any:
     """`value` with what it refers to in place of the references. One that refers to itself ends at a depth."""
-    if depth > _DEEPEST or not isinstance(value, dict):
+    if depth > _DEEPEST or not isinstance(value, dict | list):
         return value
+    if isinstance(value, list):
+        return [_resolved(item, blobs, depth + 1) for item in value]
     if value.get("_type") == "blob_reference":
         return _resolved(blobs.get(text_at(value, "ref"), {}), blobs, depth + 1)
     return {key: _resolved(item, blobs, depth + 1) for key, item in value.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from brain.errors import NotATraceError
@@ -69,10 +69,9 @@ def _trace(spans: list[Span], origin: Origin) -> Iterator[Trace]:
 def _compact(span: Span, origin: Origin) -> Span:
     """The span without what is cut anyway, as an export may hold millions."""
     span.arguments, span.result = (kept(parsed(value), origin.limits) for value in (span.arguments, span.result))
-    said = [row for row in span.inputs if read_message(row).role == USER]
-    span.inputs = (
-        [{"role": "user", "content": text_of(read_message(said[-1]).text, origin.limits.text)}] if said else []
-    )
+    asked = [message.text for message in map(read_message, span.inputs) if message.role == USER]
+    latest = next((text for text in reversed(asked) if text.strip()), "")
+    span.inputs = [{"role": USER, "content": text_of(latest, origin.limits.text)}] if latest else []
     span.outputs = [kept(row, origin.limits) for row in span.outputs]
     return span
 
@@ -84,9 +83,10 @@ def _draft(spans: list[Span], origin: Origin) -> TraceDraft:
             draft.ask(read_message(row).text)
     tiers = [span.tier for span in spans if span.tier]
     if tiers:
+        by_id = {span.id: span for span in spans if span.id}
         for span in spans:
-            if span.tier == min(tiers):
-                _call(draft, span, spans)
+            if span.tier == min(tiers) and not _is_other_side(span, by_id.get(span.parent)):
+                _call(draft, span, by_id)
     else:
         _calls_of_models(draft, spans)
     if not draft.steps:
@@ -99,8 +99,15 @@ def _draft(spans: list[Span], origin: Origin) -> TraceDraft:
     return draft
 
 
-def _call(draft: TraceDraft, span: Span, spans: list[Span]) -> None:
-    agent = span.agent or next((other.agent for other in spans if other.id == span.parent), "")
+def _is_other_side(span: Span, above: Span | None) -> bool:
+    """Whether a tool's span is the server's side of the call that it lies in, as MCP has two of each."""
+    if above is None or above is span or not above.tier:
+        return False
+    return (span.tool, span.arguments) == (above.tool, above.arguments)
+
+
+def _call(draft: TraceDraft, span: Span, by_id: Mapping[str, Span]) -> None:
+    agent = span.agent or (by_id[span.parent].agent if span.parent in by_id else "")
     place = draft.call(
         span.tool, span.arguments, id=span.call_id, description=span.about, agent=agent, time=span.start or None
     )
