@@ -8,24 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brain.analysis.columns import Column
-from brain.analysis.measures import Scores, inverse_document_frequency, topic_frequency
-from brain.analysis.postings import Array, Rows, Segment, distinct, merged, ranges, segment_of
-from brain.analysis.terms import NOUN, PARTS, Term, Terms, key_of
+from brain.analysis.measures import Scores, inverse_document_frequency
+from brain.analysis.parts import FREQUENCY, Lengths, Merging, Part
+from brain.analysis.postings import FAN, Array, Rows, Segment, are_alike, distinct, merged, ranges, segment_of
+from brain.analysis.terms import PARTS, Term, Terms, key_of
 
-FAN = 4
-"""Segments of about the same size that are merged into one. Each posting is copied log4(rows) times while the index
-grows, and a query looks into at most three segments of each size. To merge each new one with its neighbour took 65 of
-390 ms of a recall after 250 changes."""
-LEAST_SLACK = 0.9
-"""How far bounds on lengths may fall behind before all are computed anew: 20 ms at 100 000 skills, once in some hundred
-learns."""
 COMMON = 1 / 3
 """Share of a segment's rows from which a stem is spread out row by row: 1 ns a row instead of 4 ns a posting."""
 _SHORT = 2_000
@@ -34,8 +28,6 @@ _SPREAD_TERMS = 20
 """Terms of full weight whose overlap fits into 31 bits."""
 _SUMMED_TERMS, _WEIGHT_BITS = 800, 40
 """Terms of full weight whose shared weight fits above the overlap in 63 bits, and its place there."""
-_FREQUENCY = np.array([topic_frequency(use % NOUN, is_noun=use >= NOUN) for use in range(2 * NOUN)])
-"""`measures.topic_frequency`, by use."""
 
 
 @dataclass(frozen=True)
@@ -50,57 +42,15 @@ class Rarities:
         return inverse_document_frequency(self.documents, self.containing.get(key_of(stem), 0))
 
 
-@dataclass
-class _Lengths:
-    """The topic lengths of a segment's rows as they were when `documents` were counted, and how they fell since.
+class Corpus:
+    """Profiles by row, in segments: `add` appends rows, `remove` takes rows out of every count.
 
-    `exact` says that no document came or went since.
+    `add` merges segments as they come, but for merges of more than `merged_at_once` rows: those are `due`.
     """
 
-    total: int
-    documents: Array
-    values: Scores
-    slack: float = 1.0
-    peak: int = 0
-    exact: bool = True
-
-    def least_share(self, total: int) -> float:
-        """What share of `values` the present lengths have at least, with `total` documents now.
-
-        The rarity of a stem that no new row has falls at most as the number of documents does.
-        """
-        return self.slack * min(1.0, total / max(1, self.peak, self.total))
-
-
-@dataclass
-class _Part:
-    """A segment with what is computed of it when it is asked for: topic lengths, and common stems row by row."""
-
-    segment: Segment
-    lengths: _Lengths | None = None
-    spread: dict[int, tuple[Array, Array]] = field(default_factory=dict)
-
-    @property
-    def span(self) -> slice:
-        """Its rows."""
-        return slice(self.segment.first, self.segment.first + self.segment.size)
-
-    def spread_out(self, stem: int) -> tuple[Array, Array]:
-        """Weight and position of a stem in each row, 0 where a row does not have it; kept."""
-        if stem not in self.spread:
-            postings = slice(self.segment.starts[stem], self.segment.starts[stem + 1])
-            rows, size = self.segment.rows[postings], self.segment.size
-            weights, positions = np.zeros(size, np.int16), np.zeros(size, np.int16)
-            weights[rows], positions[rows] = self.segment.weights[postings], self.segment.positions[postings]
-            self.spread[stem] = weights, positions
-        return self.spread[stem]
-
-
-class Corpus:
-    """Profiles by row, in segments. `add` appends rows; `remove` takes rows out of every count."""
-
     def __init__(self) -> None:
-        self._parts: list[_Part] = []
+        self.merged_at_once: int | None = None
+        self._parts: list[Part] = []
         self._weight, self._has_steps, self._alive = Column(np.int64), Column(np.bool_), Column(np.bool_)
         self.documents = 0
 
@@ -114,7 +64,7 @@ class Corpus:
         corpus._weight, corpus._has_steps = Column(np.int64, values=weight), Column(np.bool_, values=steps)
         corpus._alive = Column(np.bool_, values=alive)
         corpus._parts = [
-            _Part(segment, _Lengths(corpus.documents, segment.documents.copy(), values))
+            Part(segment, Lengths(corpus.documents, segment.documents.copy(), values))
             for segment, values in zip(segments, lengths, strict=True)
         ]
         return corpus
@@ -126,7 +76,7 @@ class Corpus:
 
     def present_lengths(self) -> list[Scores]:
         """The topic length of each row, by segment, as it is now."""
-        return [self._renewed(part).values for part in self._parts]
+        return [part.present_lengths(self.documents).values for part in self._parts]
 
     def __len__(self) -> int:
         """Rows, removed ones included."""
@@ -160,8 +110,8 @@ class Corpus:
             known |= here
             counted = here & (own > 0)
             segment.documents[places[counted]] += own[counted]
-            self._note_falling(part, places[counted])
-        self._parts.append(_Part(new))
+            part.note_falling(places[counted], self.documents)
+        self._parts.append(Part(new))
         self._merge()
 
     def remove(self, rows: Rows) -> None:
@@ -181,17 +131,15 @@ class Corpus:
         """Drops removed rows; those that are left are numbered anew, in their order."""
         alive = self._alive.values.copy()
         if self._parts:
-            self._parts = [_Part(merged(self.segments, alive, 0))]
+            self._parts = [Part(merged(self.segments, alive))]
         self._weight = Column(np.int64, values=self.weight[alive])
         self._has_steps = Column(np.bool_, values=self.have_steps[alive])
         self._alive = Column(np.bool_, values=np.ones(len(self._weight), bool))
 
     def rarities(self, words: Sequence[Term], rows: Sequence[int] = ()) -> Rarities:
         """The rarities of the content words of a text and of some rows."""
-        keys = [np.array([key_of(t.stem) for t in words if t.count], np.uint64)]
-        for row in rows:
-            keys.append(self._content_of(row))
-        every = distinct(np.concatenate(keys))
+        keys = np.array([key_of(t.stem) for t in words if t.count], np.uint64)
+        every = distinct(np.concatenate([keys, *map(self._content_of, rows)]))
         containing = self._documents_with(every)
         return Rarities(self.documents, dict(zip(every.tolist(), containing.tolist(), strict=True)))
 
@@ -217,35 +165,17 @@ class Corpus:
         """A lower bound of each row's topic length, near it."""
         found = np.zeros(len(self))
         for part in self._parts:
-            lengths = part.lengths
-            if lengths is None or lengths.least_share(self.documents) < LEAST_SLACK:
-                lengths = self._renewed(part)
-            found[part.span] = lengths.values * lengths.least_share(self.documents)
+            found[part.span] = part.least_lengths(self.documents)
         return found
 
     def lengths(self, rows: Rows) -> Scores:
         """The topic length of some rows: the root of the summed squares of frequency × rarity."""
         found = np.zeros(len(rows))
         for part in self._parts:
-            segment, kept = part.segment, part.lengths
-            here = (rows >= segment.first) & (rows < segment.first + segment.size)
+            here = (rows >= part.span.start) & (rows < part.span.stop)
             if here.any():
-                own = rows[here] - segment.first
-                found[here] = kept.values[own] if kept is not None and kept.exact else self._lengths_in(segment, own)
+                found[here] = part.lengths_of(rows[here] - part.span.start, self.documents)
         return found
-
-    def _renewed(self, part: _Part) -> _Lengths:
-        values = self._lengths_in(part.segment, np.arange(part.segment.size))
-        part.lengths = _Lengths(self.documents, part.segment.documents.copy(), values)
-        return part.lengths
-
-    def _lengths_in(self, segment: Segment, rows: Rows) -> Scores:
-        starts = segment.row_starts[rows]
-        count = segment.row_starts[rows + 1] - starts
-        words = ranges(starts, count)
-        rarity = np.log(1 + self.documents / (segment.documents[segment.row_stems[words]] + 0.5))
-        squares = (rarity * _FREQUENCY[segment.row_uses[words]]) ** 2
-        return np.sqrt(np.bincount(np.repeat(np.arange(len(rows)), count), squares, minlength=len(rows)))
 
     def _content_of(self, row: int) -> Array:
         """The keys of the content words of one row."""
@@ -259,27 +189,26 @@ class Corpus:
             found[here] = segment.documents[places[here]]
         return found
 
-    def _note_falling(self, part: _Part, stems: Array) -> None:
-        """Notes by how much the rarity of some stems of a segment fell since its lengths were computed."""
-        lengths = part.lengths
-        if lengths is None:
-            return
-        lengths.exact, lengths.peak = False, max(lengths.peak, self.documents)
-        before = lengths.documents[stems]
-        stems, before = stems[before > 0], before[before > 0]
-        if len(stems):
-            now = np.log(1 + self.documents / (part.segment.documents[stems] + 0.5))
-            then = np.log(1 + lengths.total / (before + 0.5))
-            lengths.slack = min(lengths.slack, float((now / then).min()))
-
     def _merge(self) -> None:
-        """Merges the last segments once `FAN` of them are of about the same size."""
-        while len(self._parts) >= FAN:
-            last = [part.segment for part in self._parts[-FAN:]]
-            if len(last[0].rows) >= FAN * max(1, len(last[-1].rows)):
-                break
-            every = np.ones(sum(segment.size for segment in last), bool)
-            self._parts[-FAN:] = [_Part(merged(last, every, last[0].first))]
+        """Merges the last segments while they are alike, and not too many rows to be waited for."""
+        while are_alike(last := self.segments[-FAN:]):
+            if self.merged_at_once is not None and sum(segment.size for segment in last) > self.merged_at_once:
+                return
+            self._parts[-FAN:] = [Part(merged(last))]
+
+    def due(self) -> Merging | None:
+        """The latest merge that was left; None if there is none."""
+        every = self.segments
+        windows = (every[start : start + FAN] for start in range(len(every) - FAN, -1, -1))
+        return next((Merging(found, max(1, self.documents)) for found in windows if are_alike(found)), None)
+
+    def take(self, merging: Merging, done: Part) -> None:
+        """Puts what came of a merge in the place of what it was made of, unless that is gone: see `compact`."""
+        of = [id(segment) for segment in merging.of]
+        here = [place for place, segment in enumerate(self.segments) if id(segment) in of]
+        if len(here) == len(of):
+            done.bring_up_to_date(merging.of, self.documents)
+            self._parts[here[0] : here[-1] + 1] = [done]
 
 
 class Topic:
@@ -288,12 +217,12 @@ class Topic:
     def __init__(self, corpus: Corpus, words: Sequence[tuple[int, int]]) -> None:
         keys = np.array([key for key, _ in words], np.uint64)
         rarity = np.log(1 + corpus.documents / (corpus._documents_with(keys) + 0.5))
-        values = _FREQUENCY[[use for _, use in words]] * rarity if words else np.zeros(0)
+        values = FREQUENCY[[use for _, use in words]] * rarity if words else np.zeros(0)
         self._corpus, self._length = corpus, math.sqrt(float(values @ values))
         self._dots = np.zeros(len(corpus))
         for segment in corpus.segments:
             postings, which = _postings(segment, keys)
-            product = (values * rarity)[which] * _FREQUENCY[segment.uses[postings]]
+            product = (values * rarity)[which] * FREQUENCY[segment.uses[postings]]
             dots = np.bincount(segment.rows[postings], product, minlength=segment.size)
             self._dots[segment.first : segment.first + segment.size] = dots
 
@@ -338,7 +267,7 @@ class Procedure:
                 few = slice(start, start + _SUMMED_TERMS)
                 self._add_postings(part, terms[~common][few], stems[~common][few])
 
-    def _add_spread(self, part: _Part, terms: Array, stems: Array) -> None:
+    def _add_spread(self, part: Part, terms: Array, stems: Array) -> None:
         """Adds what the rows of a segment have in common with a few terms that many of them have."""
         shared, overlap = np.zeros(part.segment.size, np.int32), np.zeros(part.segment.size, np.int32)
         for term, stem in zip(terms, stems, strict=True):
@@ -349,7 +278,7 @@ class Procedure:
         self._shared[part.span] += shared
         self._overlap[part.span] += overlap
 
-    def _add_postings(self, part: _Part, terms: Array, stems: Array) -> None:
+    def _add_postings(self, part: Part, terms: Array, stems: Array) -> None:
         """Adds what the rows of a segment have in common with terms that few of them have."""
         segment, sums = part.segment, np.zeros(part.segment.size, np.int64)
         starts, lengths = segment.starts[stems], segment.starts[stems + 1] - segment.starts[stems]
@@ -373,9 +302,19 @@ class Procedure:
 
     def similarities(self, rows: Rows | slice = slice(None)) -> Scores:
         """The similarity, 0..1, of some rows."""
-        total = self._corpus.weight[rows] + self._weight - self._shared[rows]
-        overlap = self._overlap[rows]
-        return np.divide(overlap, PARTS * total, out=np.zeros(len(total)), where=total > 0)
+        total, overlap = self._total(rows), self._overlap[rows]
+        found: Scores = np.divide(overlap, PARTS * total, out=np.zeros(len(total)), where=total > 0)
+        return found
+
+    def are_equal(self, rows: Rows) -> NDArray[np.bool_]:
+        """Which of some rows have the very terms of the query; with none on either side, all of them."""
+        equal: NDArray[np.bool_] = self._overlap[rows] == PARTS * self._total(rows)
+        return equal
+
+    def _total(self, rows: Rows | slice) -> Array:
+        """The weight of all terms that a row or the query has."""
+        found: Array = self._corpus.weight[rows] + self._weight - self._shared[rows]
+        return found
 
 
 def _postings(segment: Segment, keys: Array) -> tuple[Array, Array]:

@@ -39,8 +39,6 @@ class Scale:
         return np.clip(np.minimum(below, above + 0.9), 0.0, 1.0)
 
 
-_ROUNDING = 1e-9
-
 PROCEDURE_SCALE = Scale(0.03, 0.22)
 """At the default floor and `min_score`, .97 of the right skills of propara_logy are kept, and .04 of its queries find
 one among ten unrelated skills. `high` .18: .99 and .11; `high` .35: .70 and .00."""
@@ -93,8 +91,7 @@ def is_same_context(query: Profile, document: Profile) -> bool:
     """
     if query.digest != document.digest:
         return False
-    differ = query.has_steps and document.has_steps and procedure_similarity(query, document) < 1 - _ROUNDING
-    return not differ
+    return not (query.has_steps and document.has_steps) or query.terms == document.terms
 
 
 def content_similarity(left: Profile, right: Profile) -> float:

@@ -43,6 +43,8 @@ class LiveIndex:
         self.index = RecallIndex(policy, dimension)
         self._store, self._policy, self._vectors = store, policy, dimension is not None
         self._snapshots, self._told_loading, self._filling = snapshots, loading, threading.Lock()
+        self._merging: threading.Thread | None = None
+        self._starting, self._closed = threading.Lock(), False
 
     def refresh(self) -> None:
         """Makes the index ready to be scored: begun with the snapshot or read once, and nothing in it unread."""
@@ -60,6 +62,7 @@ class LiveIndex:
                 if shown == (self.index.store_id, self.index.version):  # no other thread was quicker
                     self._fill()
         self._read_unread()
+        self._merge_aside()
 
     def look(self) -> None:
         """Brings in what changed since the last look."""
@@ -67,9 +70,21 @@ class LiveIndex:
         self.apply(self._store.changes(since), since)
 
     def close(self) -> None:
-        """Waits for a snapshot that is being written."""
+        """Waits for a merge, and for a snapshot that is being written; no merge is begun from then on."""
+        with self._starting:
+            self._closed = True
+        if self._merging is not None:
+            self._merging.join()
         if self._snapshots:
             self._snapshots.close()
+
+    def _merge_aside(self) -> None:
+        """Has what grew in the index merged by a thread of its own, so that no recall waits for it."""
+        with self._starting:
+            busy = self._merging is not None and self._merging.is_alive()
+            if not busy and not self._closed and self.index.has_due():
+                self._merging = threading.Thread(target=self.index.merge, name="brain-merge")
+                self._merging.start()
 
     def forget_snapshot(self) -> bool:
         """Removes the snapshot that a later process would begin with; whether one is kept at all."""

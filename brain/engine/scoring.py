@@ -111,7 +111,7 @@ class _Measures:
         """Those of some rows whose steps are the planned ones, if the query plans any and they tell any."""
         if self._procedure is None:
             return rows
-        kept: Rows = rows[~self._told[rows] | (self._procedure.similarities(rows) == 1.0)]
+        kept: Rows = rows[~self._told[rows] | self._procedure.are_equal(rows)]
         return kept
 
     def bounds(self) -> Scores:

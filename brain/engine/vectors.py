@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brain.analysis.columns import Column
+from brain.analysis.columns import Blocks, Column
 from brain.analysis.measures import Scores
 
 DIGITS = 9
@@ -34,8 +34,7 @@ class Vectors:
     def __init__(self, width: int, fixed: Matrix | None = None, has: NDArray[Any] | None = None) -> None:
         """No rows, or `fixed` ones of dimension `width`, of which `has` tells that they have a vector."""
         self.width = width
-        self._fixed = fixed if fixed is not None else np.zeros((0, width), np.float32)
-        self._added = Column(np.float32, width)
+        self._rows = Blocks(fixed if fixed is not None else np.zeros((0, width), np.float32))
         self.has = Column(np.bool_, values=has)
         self.pivots: Matrix | None = None
         self._made_for = 0
@@ -54,8 +53,8 @@ class Vectors:
         return vectors
 
     def parts(self) -> list[Matrix]:
-        """All rows as two arrays of shape (rows, width), in order; zeros where a row has none."""
-        return [self._fixed, self._added.values]
+        """All rows as arrays of shape (some, width), in order; zeros where a row has none."""
+        return self._rows.parts()
 
     def extend(self, vectors: Sequence[bytes | None]) -> None:
         """Adds rows; a vector of another dimension counts as none."""
@@ -63,7 +62,7 @@ class Vectors:
         fits = [data is not None and len(data) == size for data in vectors]
         data = b"".join(v if v is not None and fit else bytes(size) for v, fit in zip(vectors, fits, strict=True))
         matrix = _unit(np.frombuffer(data, np.float32).reshape(len(vectors), self.width))
-        self._added.extend(matrix)
+        self._rows.extend(matrix)
         if self.pivots is not None:
             self._assign(matrix)
         self.has.extend(fits)
@@ -127,12 +126,8 @@ class Vectors:
         self.nearness.extend(np.clip(products[np.arange(len(nearest)), nearest], -1.0, 1.0))
 
     def of(self, rows: NDArray[np.int64]) -> Matrix:
-        fixed, here = len(self._fixed), rows < len(self._fixed)
-        if here.all():
-            return self._fixed[rows]
-        found = np.empty((len(rows), self.width), np.float32)
-        found[here], found[~here] = self._fixed[rows[here]], self._added.values[rows[~here] - fixed]
-        return found
+        """Some rows, shape (rows, width)."""
+        return self._rows.of(rows)
 
     def _needs_pivots(self) -> bool:
         """Whether there are enough rows for pivots, and none yet or four times as many rows as they were made for."""

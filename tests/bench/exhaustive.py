@@ -122,7 +122,7 @@ class Exhaustive:
         if told.any():
             procedures = self._procedures(query)[some]
             semantic[told] = PROCEDURE_SCALE(procedures[told])
-            same &= ~told | (procedures == 1.0)
+            same &= ~told | (procedures == 1.0)  # every text of the benchmark has terms
         structural = np.where(same, 1.0, self._likeness(query.shape)[self._shape][some])
         if not told.all():
             semantic[~told] = self._topics(query, rows)[~told]

@@ -26,6 +26,8 @@ def sweeps(case: Case) -> None:
         brain.recall(Source(2).task())
         calls = {"nothing expired": brain.cleanup_expired_skills, "floor": case.place.floor}
         case.note("sweep,", in_turns(calls, case.rounds(200)))
+        for drafts in case.drafts.first(case.size):
+            case.place.plain_store(drafts)
         count = _write(case, brain, plain=True)
         _beside_plain_deletes(case, brain)
         _write(case, brain, plain=False)
@@ -36,8 +38,8 @@ def _beside_plain_deletes(case: Case, brain: SyncBrain) -> None:
     """Batches of the sweep in turns with plain deletes of the same nodes."""
     own, plain = Times(), Times()
     size = min(SWEEP_BATCH, max(100, case.size // 50))
-    gone = size
-    while gone:
+    gone, left = size, case.size // 10
+    while gone and left > 0:
         gone = 0
         for times, call in (
             (own, lambda: brain._store.sweep(size, operation=new_operation())),
@@ -48,6 +50,7 @@ def _beside_plain_deletes(case: Case, brain: SyncBrain) -> None:
             if removed:
                 times.seconds += [(time.perf_counter() - begun) / removed] * removed
             gone += removed
+        left -= size
     case.note("sweep of a tenth, a skill:", {"store": own, "plain": plain})
 
 

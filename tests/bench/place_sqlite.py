@@ -101,6 +101,9 @@ class SqlitePlace(Place):
             self._plain.executemany("INSERT INTO tag VALUES (?, ?)", tags)
             self._plain.execute("COMMIT")
 
+    def plain_store(self, drafts: Sequence[Draft]) -> None:
+        self.plain_write(self.plain_rows(drafts))
+
     def plain_delete(self, size: int) -> int:
         with self._lock:
             self._plain.execute("BEGIN IMMEDIATE")

@@ -63,6 +63,9 @@ class Place:
         """Writes one batch the plain way, in one transaction."""
         raise NotImplementedError
 
+    def plain_store(self, drafts: Sequence[Draft]) -> None:
+        """Writes what is stored beside it the plain way too, where deleting takes longer out of a larger store."""
+
     def plain_delete(self, size: int) -> int:
         """Deletes some of what `plain_write` wrote, in one transaction; how many skills."""
         raise NotImplementedError

@@ -143,21 +143,23 @@ class Skills:
             if found and found.live and expires_sooner(written.skill, found.until):
                 self.note_deletion(written.skill.id)
         kept = {skill_id: found.number for skill_id, found in stored.items() if found.live}
-        next_number = int(self._connection.rows("last_number")[0][0]) + 1
-        numbers = []
-        for written in skills:
-            numbers.append(kept.get(written.skill.id, next_number))
-            next_number += numbers[-1] == next_number
-        rows = [(columns(w, n, changed), w) for w, n in zip(skills, numbers, strict=True)]
+        known = [(kept[w.skill.id], w) for w in skills if w.skill.id in kept]
         self._connection.many(
-            "change_skill", [{**row, "fitting_key": w.fitting_key} for row, w in rows if w.skill.id in kept]
+            "change_skill", [{**columns(w, n, changed), "fitting_key": w.fitting_key} for n, w in known]
         )
-        self.run_many("add_skill", [{**row, "id": w.skill.id} for row, w in rows if w.skill.id not in kept])
-        self._connection.many("put_recall", [recall_row(w, n) for w, n in zip(skills, numbers, strict=True)])
-        self._connection.many("put_body", [body_row(w, n) for w, n in zip(skills, numbers, strict=True)])
+        self._connection.many("put_recall", [recall_row(w, n) for n, w in known])
+        self._connection.many("put_body", [body_row(w, n) for n, w in known])
         self.run_many("clear_tags", [{"id": skill_id} for skill_id in kept])
         self._connection.many("clear_transfers", [{"number": number} for number in kept.values()])
-        self.run_many("put_tag", ({"tag": tag, "id": w.skill.id} for w in skills for tag in w.skill.tags))
+        self._add([w for w in skills if w.skill.id not in kept], changed)
+        self.run_many("put_tag", [{"tag": tag, "id": w.skill.id} for w in skills for tag in w.skill.tags])
+
+    def _add(self, skills: Sequence[Written], changed: int) -> None:
+        """Writes skills under ids that are free."""
+        new = list(enumerate(skills, int(self._connection.rows("last_number")[0][0]) + 1))
+        self.run_many("add_skill", [{**columns(w, n, changed), "id": w.skill.id} for n, w in new])
+        self._connection.many("add_recall", [{"number": n, "terms": w.terms, "vector": w.vector} for n, w in new])
+        self._connection.many("add_body", [body_row(w, n) for n, w in new])
 
     def change(self, rows: dict[str, list[Columns]]) -> None:
         """Runs statements that each change a part of stored skills by `number`, and tells readers of all of them."""

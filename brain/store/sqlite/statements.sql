@@ -100,6 +100,16 @@ UPDATE skill SET skill_type = :skill_type, confidence = :confidence, usage_count
     fingerprint = :fingerprint, shape = :shape
 WHERE number = :number;
 
+-- name: add_recall
+-- Writes what recall scores of a new skill.
+-- mode: write
+INSERT INTO recall (number, terms, vector) VALUES (:number, :terms, :vector);
+
+-- name: add_body
+-- Writes document and profile of a new skill.
+-- mode: write
+INSERT INTO body (number, document, profile) VALUES (:number, :document, :profile);
+
 -- name: put_recall
 -- Writes what recall scores. A vector that is not given is kept if :keep says so and the text is the same.
 -- mode: write
