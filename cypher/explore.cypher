@@ -95,8 +95,8 @@ RETURN g, r, s ORDER BY s.confidence DESC, s.id LIMIT 25;
 
 // name: domains_that_share_a_shape
 // Which domains share a shape?
-// A shape is what a task is like apart from its domain. Skills of several domains hang on each of these three: what
-// one domain knows can help out in the others.
+// A shape is what a task is like apart from its domain: how it is built, and below that the thinking it takes. Skills
+// of several domains hang on each of these three: what one domain knows can help out in the others.
 // mode: read
 // try: :param namespace => "sample"; :param now => datetime();
 MATCH (h:Shape)<-[has:HAS_SHAPE]-(s:Skill)-[learned:LEARNED_IN]->(d:Domain)

@@ -41,12 +41,14 @@ def watch(
     from brain.engine.sync import SyncBrain
     from brain.watch.reading import Progress
 
-    progress, opened = Progress(), ExitStack()
+    # What is loaded by now stays, and so do the skills that are read first: else each look through them for garbage
+    # takes as long as three keys.
+    progress, opened = Progress(then=gc.freeze), ExitStack()
     try:
         place = opened.enter_context(opened_store(store, namespace))
         brain = opened.enter_context(SyncBrain(place, loading=progress))
         app = WatchApp(brain, place, light=light, progress=progress)
-        gc.freeze()  # what is loaded by now stays: else each look through it for garbage takes as long as three keys
+        gc.freeze()
         with _warnings_in(app):
             app.run()
     finally:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from brain.engine.live import Loading
 from brain.errors import InputError
@@ -82,7 +82,8 @@ class Wanted:
     limit: int | None = None
 
 
-class _Kept(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)  # found again by identity, which costs a comparison of pointers
+class _Kept:
     row: SkillRow
     name: str
     text: str
@@ -97,7 +98,8 @@ class LiveListing:
         self._kept: dict[str, _Kept] = {}
         self._expiries: list[datetime] = []
         self._transferable = 0
-        self._ordered: tuple[object, list[str]] = (None, [])
+        self._sorted: tuple[object, list[_Kept]] = (None, [])
+        self._found: tuple[object, list[_Kept]] = (None, [])
 
     def look(self, wanted: Wanted) -> Listing:
         """The part that is wanted, as the store has it now. Costs one round trip if nothing changed."""
@@ -105,16 +107,16 @@ class LiveListing:
             self._refresh()
             now = self._store.clock()
             self._drop_expired(now)
-            ids = self._in_order(wanted)
-            place = _place(ids, wanted.around)
+            found = self._in_order(wanted)
+            place = self._place(found, wanted.around)
             offset = wanted.offset
             if place is not None and wanted.limit is not None:
-                offset = max(0, min(place - wanted.limit // 2, len(ids) - wanted.limit))
-            end = len(ids) if wanted.limit is None else offset + wanted.limit
+                offset = max(0, min(place - wanted.limit // 2, len(found) - wanted.limit))
+            end = len(found) if wanted.limit is None else offset + wanted.limit
             return Listing(
-                total=len(ids),
+                total=len(found),
                 offset=offset,
-                rows=tuple(self._kept[skill_id].row for skill_id in ids[offset:end]),
+                rows=tuple(kept.row for kept in found[offset:end]),
                 place=place,
                 skills=len(self._kept),
                 transferable=self._transferable,
@@ -151,8 +153,8 @@ class LiveListing:
             pages.append(page)
             done += len(page)
             self._tell_loading(done, max(total, done + 1))
-        self._tell_loading(done, done)
         self._replace(list(self._kept), pages)
+        self._tell_loading(done, done)
         self._store_id, self._version = changes.store_id, changes.version
 
     def _replace(self, gone: Iterable[str], pages: Iterable[Sequence[SkillRow]]) -> None:
@@ -173,7 +175,7 @@ class LiveListing:
         rows = [kept.row for kept in self._kept.values()]
         self._expiries = sorted(row.expires_at for row in rows if row.expires_at)
         self._transferable = sum(row.is_transferable for row in rows)
-        self._ordered = (None, [])
+        self._sorted = self._found = (None, [])
 
     def _tell_loading(self, done: int, total: int) -> None:
         if self._told_loading:
@@ -181,15 +183,30 @@ class LiveListing:
 
     # Ordering and filtering
 
-    def _in_order(self, wanted: Wanted) -> list[str]:
-        """Ids of all that are wanted; the latest answer is kept until something changes."""
-        asked = (wanted.order, wanted.descending, wanted.words, wanted.tag)
-        if self._ordered[0] != asked:
-            found = _fitting([kept for _, kept in sorted(self._kept.items())], wanted)
-            if wanted.order is not SkillOrder.ID or wanted.descending:  # sorting is stable: ties stay by id
-                found.sort(key=_KEYS[wanted.order], reverse=wanted.descending)
-            self._ordered = (asked, [kept.row.id for kept in found])
-        return self._ordered[1]
+    def _in_order(self, wanted: Wanted) -> list[_Kept]:
+        """All that are wanted. Until something changes the latest order is kept, so that other words are only looked
+        for, and what was found by the latest words.
+        """
+        order = wanted.order, wanted.descending
+        if self._sorted[0] != order:
+            self._sorted = order, self._in_whole(wanted)
+        asked = *order, wanted.words, wanted.tag
+        if self._found[0] != asked:
+            self._found = asked, _fitting(self._sorted[1], wanted)
+        return self._found[1]
+
+    def _in_whole(self, wanted: Wanted) -> list[_Kept]:
+        every = sorted(self._kept.values(), key=_KEYS[SkillOrder.ID])
+        if wanted.order is not SkillOrder.ID or wanted.descending:  # sorting is stable: ties stay by id
+            every.sort(key=_KEYS[wanted.order], reverse=wanted.descending)
+        return every
+
+    def _place(self, found: Sequence[_Kept], skill_id: str | None) -> int | None:
+        kept = None if skill_id is None else self._kept.get(skill_id)
+        try:
+            return None if kept is None else found.index(kept)
+        except ValueError:
+            return None
 
 
 def known_order(order: str | SkillOrder) -> SkillOrder:
@@ -240,13 +257,6 @@ def _fitting(every: list[_Kept], wanted: Wanted) -> list[_Kept]:
     return found
 
 
-def _place(ids: Sequence[str], skill_id: str | None) -> int | None:
-    try:
-        return None if skill_id is None else ids.index(skill_id)
-    except ValueError:
-        return None
-
-
 _KEYS: dict[SkillOrder, Callable[[_Kept], Any]] = {
     SkillOrder.ID: lambda kept: kept.row.id,
     SkillOrder.NAME: lambda kept: kept.name,
@@ -255,7 +265,7 @@ _KEYS: dict[SkillOrder, Callable[[_Kept], Any]] = {
     SkillOrder.USES: lambda kept: (kept.row.usage_count, kept.row.confidence),  # as the summary has the most used
     SkillOrder.SUCCESS: lambda kept: kept.row.success_rate,
     SkillOrder.TRANSFERS: lambda kept: kept.row.transfer_count,
-    SkillOrder.TAGS: lambda kept: tuple(map(fold, kept.row.tags)),
+    SkillOrder.TAGS: lambda kept: fold("\0".join(kept.row.tags)),  # tag by tag: nothing sorts before it
     SkillOrder.EXPIRY: lambda kept: kept.row.expires_at or _LATEST,
     SkillOrder.UPDATED: lambda kept: kept.row.updated_at,
 }

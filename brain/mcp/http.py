@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import logging
 import re
 import socket
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.requests import ClientDisconnect
 
 from brain.errors import InputError, ServingError
 
@@ -29,6 +31,7 @@ PATH = "/mcp"
 SHORTEST_TOKEN = 16
 """Characters of a token; a shorter one can be guessed."""
 _FINISHING_SECONDS = 5
+_SDK_LOG = logging.getLogger("mcp.server.streamable_http")
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _ADDRESS = re.compile(r"(?:(?P<host>\[[^\]]+\]|[^:\[\]]+):)?(?P<port>\d{1,5})")
 _TOKEN = re.compile(r"[\x21-\x7e]+")
@@ -76,9 +79,11 @@ class Http:
         )
         self._uvicorn = _Uvicorn(config)
         self._uvicorn.should_exit = self._ended
+        _SDK_LOG.addFilter(_tells_a_fault)
         try:
             await self._uvicorn.serve(sockets=[self._socket])
         finally:
+            _SDK_LOG.removeFilter(_tells_a_fault)
             self.close()
 
     def end(self) -> None:
@@ -115,6 +120,11 @@ class _Uvicorn(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+def _tells_a_fault(record: logging.LogRecord) -> bool:
+    """Whether a record of the SDK's is worth a line: a client that goes in the middle of a request is no fault."""
+    return not (record.exc_info and isinstance(record.exc_info[1], ClientDisconnect))
 
 
 class _OneToken:

@@ -80,11 +80,11 @@ class _OpenRequests:
 
     def came(self, message: dict[str, Any]) -> None:
         """A message of the client's: a request, or the word that one is no longer waited for."""
-        request = message.get("id")
+        request = _id_of(message, "id")
         if "method" in message and request is not None:
             self._ids.add(request)
         elif message.get("method") == "notifications/cancelled" and isinstance(message.get("params"), dict):
-            self.settled(message["params"].get("requestId"))
+            self.settled(_id_of(message["params"], "requestId"))
 
     def settled(self, request: RequestId | None) -> None:
         """A request was answered, or is not to be."""
@@ -142,12 +142,12 @@ class _Lines:
         threading.Thread(target=self._read, args=(token,), daemon=True, name="brain-mcp-stdin").start()
         async for line in self._come:
             text = "" if line is None else line.decode("utf-8", "replace")
-            fault = _too_long() if line is None else _fault_of(text)
-            if fault is None:
-                self._requests.came(json.loads(text))
+            message = _too_long() if line is None else _message_in(text)
+            if isinstance(message, dict):
+                self._requests.came(message)
                 yield text
             elif line is None or text.strip():
-                await self._faults.send(fault)
+                await self._faults.send(message)
         with anyio.move_on_after(FINISHING_SECONDS):
             await self._requests.none_is_left()
 
@@ -188,30 +188,43 @@ def _chunk(descriptor: int) -> bytes:
         return b""
 
 
-def _fault_of(text: str) -> JSONRPCError | None:
-    """What is wrong with a line; None if it is a message."""
+def _message_in(text: str) -> dict[str, Any] | JSONRPCError:
+    """The message that a line holds, or what is wrong with it, under its id if that can be told."""
+    message = _as_json(text)
+    request = _id_of(message, "id")
     try:
         jsonrpc_message_adapter.validate_json(text, by_name=False)
     except ValidationError as error:
-        if error.errors(include_url=False, include_input=False)[0]["type"] == "json_invalid":
-            return _error(PARSE_ERROR, "This is not JSON. Send one JSON-RPC message a line.")
-        return _error(INVALID_REQUEST, "This is no JSON-RPC message: an object with jsonrpc, id and method.", text)
-    return None
+        fault = error.errors(include_url=False, include_input=False)[0]
+        if fault["type"] == "json_invalid":
+            return _error(PARSE_ERROR, f"{fault['msg']}. Send one JSON-RPC message a line.", request)
+        return _error(INVALID_REQUEST, "This is no JSON-RPC message: an object with jsonrpc, id and method.", request)
+    if not isinstance(message, dict) or ("method" in message and "id" in message and request is None):
+        return _error(INVALID_REQUEST, "The id of a request must be a text or a whole number.")
+    return message
+
+
+def _as_json(text: str) -> Any:
+    """What a line says to a reader that takes more than JSON has, such as half of a pair of surrogates; None if
+    nothing.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _id_of(message: Any, name: str) -> RequestId | None:
+    """An id by which a request can be answered; None if there is none."""
+    found = message.get(name) if isinstance(message, dict) else None
+    if isinstance(found, str):
+        return found if found.encode("utf-8", "ignore").decode() == found else None
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 def _too_long() -> JSONRPCError:
     return _error(PARSE_ERROR, f"The message is longer than {LONGEST_MESSAGE} bytes. Send less at a time.")
 
 
-def _error(code: int, message: str, text: str = "") -> JSONRPCError:
-    return JSONRPCError(jsonrpc="2.0", id=_id_in(text), error=ErrorData(code=code, message=message))
-
-
-def _id_in(text: str) -> RequestId | None:
-    """The id that an answer must have, if it can be told."""
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    found = message.get("id") if isinstance(message, dict) else None
-    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+def _error(code: int, message: str, request: RequestId | None = None) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=request, error=ErrorData(code=code, message=message))

@@ -9,9 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.screen import ModalScreen
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from brain.watch.drawn import Drawn
 from brain.watch.page import Line
 
 KEYS = (
@@ -53,31 +53,13 @@ def _lines() -> list[Line]:
     return [*found, Line([]), Line([("The mouse does it too: click a heading, a row, an edge.", "quiet")])]
 
 
-class _Text(ScrollView, can_focus=True):
+class _Text(Drawn):
     """The lines of the help."""
 
     DEFAULT_CSS = """
-    _Text {
-        scrollbar-size-vertical: 1;
-        scrollbar-color: $faint;
-        scrollbar-color-hover: $secondary;
-        scrollbar-color-active: $primary;
-        scrollbar-background: $background;
-        scrollbar-background-hover: $background;
-        scrollbar-background-active: $background;
-        & > .help--text { color: $foreground; }
-        & > .help--quiet { color: $quiet; }
-        & > .help--heading { color: $primary; text-style: bold; }
-        & > .help--key { color: $foreground; text-style: bold; }
-        & > .help--months { color: $success; }
-        & > .help--weeks { color: $warning; }
-        & > .help--days { color: $error; }
-        & > .help--hours { color: $error; text-style: bold; }
-    }
+    _Text > .role--key { color: $foreground; text-style: bold; }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"help--{role}" for role in "text quiet heading key months weeks days hours".split()
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"role--key"}
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,8 +70,8 @@ class _Text(ScrollView, can_focus=True):
         """One line of the help."""
         place = self.scroll_offset.y + y
         spans = self._lines[place].spans if place < len(self._lines) else ()
-        segments = [Segment(text, self.get_component_rich_style(f"help--{role}")) for text, role in spans]
-        return Strip(segments).adjust_cell_length(self.size.width, self.get_component_rich_style("help--text"))
+        segments = [Segment(text, self.style(role)) for text, role in spans]
+        return Strip(segments).adjust_cell_length(self.size.width, self.style("text"))
 
 
 class HelpScreen(ModalScreen[None]):
@@ -105,7 +87,6 @@ class HelpScreen(ModalScreen[None]):
             height: auto;
             max-height: 100%;
             padding: 0 2;
-            overflow-x: hidden;
             background: $panel;
             border: round $secondary;
             border-title-color: $primary;

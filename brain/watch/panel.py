@@ -11,49 +11,33 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from brain.watch.details import Details
+from brain.watch.drawn import Drawn
 from brain.watch.page import Line, page
 
-ROLES = "title text quiet label heading link gone good bad bar rest never months weeks days hours".split()
 
-
-class DetailPanel(ScrollView, can_focus=True):
+class DetailPanel(Drawn):
     """The details of one skill. `edge` is the number of the edge that is chosen."""
 
     DEFAULT_CSS = """
     DetailPanel {
-        scrollbar-size-vertical: 1;
         scrollbar-gutter: stable;
-        scrollbar-color: $faint;
-        scrollbar-color-hover: $secondary;
-        scrollbar-color-active: $primary;
-        scrollbar-background: $background;
-        scrollbar-background-hover: $background;
-        scrollbar-background-active: $background;
-        overflow-x: hidden;
-        & > .detail-panel--title { color: $foreground; text-style: bold; }
-        & > .detail-panel--text { color: $foreground; }
-        & > .detail-panel--quiet { color: $quiet; }
-        & > .detail-panel--label { color: $quiet; }
-        & > .detail-panel--heading { color: $primary; text-style: bold; }
-        & > .detail-panel--link { color: $primary; text-style: underline; }
-        & > .detail-panel--gone { color: $error; text-style: bold; }
-        & > .detail-panel--good { color: $success; }
-        & > .detail-panel--bad { color: $error; }
-        & > .detail-panel--bar { color: $primary; }
-        & > .detail-panel--rest { color: $faint; }
-        & > .detail-panel--never { color: $foreground; }
-        & > .detail-panel--months { color: $success; }
-        & > .detail-panel--weeks { color: $warning; }
-        & > .detail-panel--days { color: $error; }
-        & > .detail-panel--hours { color: $error; text-style: bold; }
-        & > .detail-panel--chosen { background: $cursor; }
+        & > .role--title { color: $foreground; text-style: bold; }
+        & > .role--label { color: $quiet; }
+        & > .role--link { color: $primary; text-style: underline; }
+        & > .role--gone { color: $error; text-style: bold; }
+        & > .role--good { color: $success; }
+        & > .role--bad { color: $error; }
+        & > .role--bar { color: $primary; }
+        & > .role--rest { color: $faint; }
+        & > .role--chosen { background: $cursor; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"detail-panel--{role}" for role in (*ROLES, "chosen")}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"role--{role}" for role in "title label link gone good bad bar rest chosen".split()
+    }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "scroll_up", "Up", show=False),
         Binding("down,j", "scroll_down", "Down", show=False),
@@ -117,16 +101,13 @@ class DetailPanel(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the page."""
-        place, base = self.scroll_offset.y + y, self.get_component_rich_style("detail-panel--text")
+        place, base = self.scroll_offset.y + y, self.style("text")
         if place >= len(self._lines):
             return Strip.blank(self._width, base)
         line = self._lines[place]
         if line.edge is not None and line.edge == self.edge and self.has_focus:
-            base = self.get_component_rich_style("detail-panel--chosen")
-        segments = [
-            Segment(text, base + self.get_component_rich_style(f"detail-panel--{role}", partial=True))
-            for text, role in line.spans
-        ]
+            base = self.style("chosen")
+        segments = [Segment(text, base + self.style(role, partial=True)) for text, role in line.spans]
         return Strip(segments).adjust_cell_length(self._width, base)
 
     # Edges

@@ -75,13 +75,18 @@ class Broken:
 
 @dataclass
 class Progress:
-    """How many skills of how many were read for the first listing. Called with both while they are read."""
+    """How many skills of how many were read for the first listing. Called with both while they are read; calls `then`
+    when all of them are.
+    """
 
     done: int = 0
     total: int = 0
+    then: Callable[[], object] | None = None
 
     def __call__(self, done: int, total: int) -> None:
         self.done, self.total = done, total
+        if self.then and self.over:
+            self.then()
 
     @property
     def over(self) -> bool:

@@ -12,13 +12,13 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from brain.engine.listing import SkillOrder
 from brain.watch.board import Board
 from brain.watch.cells import fit
 from brain.watch.columns import ALL, Column, cell, columns, heading
+from brain.watch.drawn import Drawn
 
 MARGIN = 1
 """Blanks before the first column and after the last."""
@@ -26,39 +26,24 @@ MARK = "▌"
 """Stands before the selected row."""
 
 
-class SkillTable(ScrollView, can_focus=True):
+class SkillTable(Drawn):
     """The table of a board: a head that stays, and the rows from `top` on."""
 
     DEFAULT_CSS = """
     SkillTable {
-        scrollbar-size-vertical: 1;
         scrollbar-gutter: stable;
-        scrollbar-color: $faint;
-        scrollbar-color-hover: $secondary;
-        scrollbar-color-active: $primary;
-        scrollbar-background: $background;
-        scrollbar-background-hover: $background;
-        scrollbar-background-active: $background;
-        overflow-x: hidden;
-        & > .skill-table--head { color: $quiet; background: $panel; }
-        & > .skill-table--sorted { color: $primary; text-style: bold; }
-        & > .skill-table--cursor { background: $cursor-blurred; }
-        & > .skill-table--mark { color: $secondary; }
-        & > .skill-table--number { color: $foreground; }
-        & > .skill-table--name { color: $foreground; }
-        & > .skill-table--quiet { color: $quiet; }
-        & > .skill-table--never { color: $foreground; }
-        & > .skill-table--months { color: $success; }
-        & > .skill-table--weeks { color: $warning; }
-        & > .skill-table--days { color: $error; }
-        & > .skill-table--hours { color: $error; text-style: bold; }
-        &:focus > .skill-table--cursor { background: $cursor; }
-        &:focus > .skill-table--mark { color: $primary; }
+        & > .role--head { color: $quiet; background: $panel; }
+        & > .role--sorted { color: $primary; text-style: bold; }
+        & > .role--cursor { background: $cursor-blurred; }
+        & > .role--mark { color: $secondary; }
+        & > .role--number { color: $foreground; }
+        & > .role--name { color: $foreground; }
+        &:focus > .role--cursor { background: $cursor; }
+        &:focus > .role--mark { color: $primary; }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"skill-table--{name}"
-        for name in "head sorted row cursor mark number name quiet never months weeks days hours".split()
+        f"role--{role}" for role in "head sorted row cursor mark number name".split()
     }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "app.sort_next", "Sort"),
@@ -151,10 +136,10 @@ class SkillTable(ScrollView, can_focus=True):
         return self._beyond(y)
 
     def _head(self) -> Strip:
-        query, base = self._board.query, self._style("head")
+        query, base = self._board.query, self.style("head")
         segments = [Segment(" " * MARGIN, base)]
         for column in self._columns:
-            style = base + self._style("sorted", partial=True) if column.order is query.order else base
+            style = base + self.style("sorted", partial=True) if column.order is query.order else base
             segments += [
                 Segment(" " * column.gap, base),
                 Segment(heading(column, query.order, query.descending), style),
@@ -163,24 +148,21 @@ class SkillTable(ScrollView, can_focus=True):
 
     def _row(self, place: int) -> Strip:
         row, here = self._board.rows.get(place), place == self._board.cursor and self._board.listed
-        base = self._style("cursor" if here else "row")
-        mark = Segment(MARK if here else " ", base + self._style("mark", partial=True))
+        base = self.style("cursor" if here else "row")
+        mark = Segment(MARK if here else " ", base + self.style("mark", partial=True))
         if row is None:
-            return self._strip([mark, Segment("·", base + self._style("quiet", partial=True))], base)
+            return self._strip([mark, Segment("·", base + self.style("quiet", partial=True))], base)
         segments, now = [mark], self._clock()
         for column in self._columns:
             text, role = cell(column, row, now)
-            segments += [Segment(" " * column.gap, base), Segment(text, base + self._style(role, partial=True))]
+            segments += [Segment(" " * column.gap, base), Segment(text, base + self.style(role, partial=True))]
         return self._strip(segments, base)
 
     def _beyond(self, y: int) -> Strip:
         """A line below the last row; says why there are none."""
         said = self.empty if not self._board.total and y == 2 else ""
-        style = self._style("quiet")
+        style = self.style("quiet")
         return self._strip([Segment(fit(f" {said}", self._width), style)], style)
-
-    def _style(self, role: str, *, partial: bool = False) -> Style:
-        return self.get_component_rich_style(f"skill-table--{role}", partial=partial)
 
     def _strip(self, segments: list[Segment], base: Style) -> Strip:
         return Strip(segments).adjust_cell_length(self._width, base)

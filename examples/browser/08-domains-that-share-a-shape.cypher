@@ -1,6 +1,6 @@
 // Which domains share a shape?
-// A shape is what a task is like apart from its domain. Skills of several domains hang on each of these three: what one
-// domain knows can help out in the others.
+// A shape is what a task is like apart from its domain: how it is built, and below that the thinking it takes. Skills
+// of several domains hang on each of these three: what one domain knows can help out in the others.
 // Parameters: namespace, now. The favourite "Parameters of the tour" sets them.
 MATCH (h:Shape)<-[has:HAS_SHAPE]-(s:Skill)-[learned:LEARNED_IN]->(d:Domain)
 WHERE h.namespace = $namespace AND h.key > "" AND coalesce(s.expires_at > $now, s.expires_at IS NULL)

@@ -1,6 +1,6 @@
 """A client of one's own: starts the server, learns a skill and recalls it for a task in another field.
 
-It needs `pip install "brain[mcp]"`, and the command `brain` on the path.
+It needs `pip install ".[mcp]"` in this repository, and the command `brain` on the path.
 
     python examples/mcp/client.py
 """

@@ -22,6 +22,14 @@ NEEDED = ("nbclient", "nbformat", "ipykernel", "matplotlib", "networkx", "rustwo
 MOST_SECONDS = 60
 """Of computing, for a whole notebook; and of waiting, for one cell."""
 MEASURE = "import time; print('seconds', time.process_time())"
+OVERLAPS = """
+from itertools import combinations
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+canvas = FigureCanvasAgg(figure)
+canvas.draw()
+boxes = [text.get_window_extent(canvas.get_renderer()) for text in axes.texts]
+print(len(boxes), "titles,", sum(one.overlaps(other) for one, other in combinations(boxes, 2)), "overlaps")
+"""
 
 
 def read(name):
@@ -43,8 +51,10 @@ def folder(tmp_path, monkeypatch):
     return copied
 
 
-def run(folder, name, **parameters):
-    """All that the notebook printed; `parameters` replace those of its cell with this tag."""
+def run(folder, name, *, behind="", code="", **parameters):
+    """All that the notebook printed; `parameters` replace those of its cell with this tag, and `code` is run behind the
+    cell that draws the picture `behind`.
+    """
     import nbformat
     from nbclient import NotebookClient
 
@@ -55,6 +65,8 @@ def run(folder, name, **parameters):
         if "parameters" in cell.metadata.get("tags", []):
             given = "\n".join(f"{key} = {value!r}" for key, value in parameters.items())
             cells.append(nbformat.v4.new_code_cell(given))
+        if behind and f'"{behind}")' in cell.source:
+            cells.append(nbformat.v4.new_code_cell(code))
     notebook.cells = [*cells, nbformat.v4.new_code_cell(MEASURE)]
     client = NotebookClient(
         notebook, timeout=MOST_SECONDS, kernel_name="python3", resources={"metadata": {"path": folder}}
@@ -104,9 +116,12 @@ def test_quickstart_learns_recalls_and_forgets(folder):
 def test_analytics_of_the_graph_on_neo4j(folder, neo4j_server):
     namespace = f"test-{uuid.uuid4().hex}"
     OPENED.add(namespace)
-    printed = run(folder, "graph_analytics.ipynb", namespace=namespace, location=neo4j_server.location)
+    given = {"namespace": namespace, "location": neo4j_server.location}
+    printed = run(folder, "graph_analytics.ipynb", behind="analytics-communities.png", code=OVERLAPS, **given)
     assert int(re.search(r"(\d+) skills, \d+ transfers", printed).group(1)) > 200
     assert float(re.search(r"modularity (\d\.\d+)", printed).group(1)) > 0.5
+    communities = re.search(r"(\d+) communities", printed).group(1)
+    assert f"{communities} titles, 0 overlaps" in printed
 
 
 def test_quality_runs_on_the_examples_own_words(folder):

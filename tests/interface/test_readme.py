@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
+HEADINGS = re.findall(r"^#+ (.+)$", README, flags=re.M)
 RUN_ELSEWHERE = ("make ", ". .venv", "pip install", "brain neo4j start", "claude mcp add")
 """Commands that install, start or register something; the packaging, local server and MCP tests run what they do."""
 
@@ -75,3 +76,17 @@ def test_every_path_that_is_named_is_there():
     named = re.findall(r"`((?:examples|cypher|docker|brain)/[^`*…]*)`", README) + re.findall(r"\]\(([^)#]+)\)", README)
     assert len(named) > 8
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_every_place_that_is_linked_to_is_there():
+    headings = {re.sub(r"[^a-z0-9 -]", "", line.lower()).strip().replace(" ", "-") for line in HEADINGS}
+    linked = re.findall(r"\]\(#([^)]+)\)", README)
+    assert len(linked) > 8
+    assert set(linked) <= headings
+
+
+def test_nobody_is_told_to_install_another_project_of_this_name():
+    """The package is not in the Python Package Index; one that is called so is."""
+    for path in [ROOT / "README.md", ROOT / "SECURITY.md", *(ROOT / "examples").rglob("*")]:
+        if path.suffix in (".md", ".py", ".ipynb", ".yml"):
+            assert not re.search(r"""install[^`\n]*["' ]brain[\["' ]""", path.read_text("utf-8")), path

@@ -2,16 +2,18 @@
 
 import json
 import secrets
+import signal
 import socket
 import subprocess
 from contextlib import ExitStack, suppress
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
 from brain.errors import InputError, ServingError
 from brain.mcp.http import Http
-from tests.mcp.sessions import LESSON, TASK, call, command, environment, listening, over_http, talk
+from tests.mcp.sessions import LESSON, TASK, call, command, environment, listening, over_http, started, talk
 
 TOKEN = "a-token-for-these-tests-0123456789"
 HELLO = {
@@ -137,6 +139,23 @@ def test_nonsense_gets_errors_and_the_server_goes_on(open_server, body, headers,
     answer = post(open_server, body, **headers)
     assert answer.status_code == status, answer.text
     assert post(open_server).status_code == 200
+
+
+def test_clients_that_go_in_the_middle_of_a_request_are_not_reported_as_faults(tmp_path):
+    server = started(tmp_path, "--http", "127.0.0.1:0", "--store", "sqlite://:memory:")
+    try:
+        url = server.stderr.readline().decode().split()[2].rstrip(".")
+        address = urlsplit(url)
+        head = "".join(f"{name}: {value}\r\n" for name, value in (SENT | {"Content-Length": "1000"}).items())
+        for _ in range(3):
+            with socket.create_connection((address.hostname, address.port)) as one:
+                one.sendall(f"POST /mcp HTTP/1.1\r\nHost: {address.netloc}\r\n{head}\r\n{{".encode())
+        assert post(url).status_code == 200
+        server.send_signal(signal.SIGTERM)
+        output, errors = server.communicate(timeout=30)
+    finally:
+        server.kill()
+    assert (server.returncode, output, errors) == (0, b"", b"")
 
 
 def test_other_paths_are_nothing(open_server):

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 
 from brain import SyncBrain
 from brain.cli.app import app
-from brain.mcp.stdio import LONGEST_MESSAGE
+from brain.mcp.stdio import FINISHING_SECONDS, LONGEST_MESSAGE
 from tests.mcp.sessions import LESSON, TASK, call, command, environment, refusal, started, talk, with_process
 
 HELLO = {
@@ -23,6 +24,7 @@ HELLO = {
     "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
 }
+CANCELLED = "notifications/cancelled"
 
 
 def request(number, method, **params):
@@ -126,6 +128,31 @@ def test_nonsense_gets_errors_of_the_protocol_and_the_session_goes_on(pipe):
     assert found["result"]["structuredContent"]["skills"] == []
     rest, errors, status = server.end()
     assert (rest, status) == ([], 0), errors
+
+
+@pytest.mark.parametrize("number", ["1.5", "true", "null", "{}", "[1]", '"\\ud800"', "NaN", "9" * 5_000])
+def test_an_id_that_is_none_gets_an_error_and_is_not_waited_for(pipe, number):
+    server = pipe("--store", "sqlite://:memory:")
+    assert server.ask(HELLO)["id"] == 0
+    answer = server.ask(f'{{"jsonrpc": "2.0", "id": {number}, "method": "ping"}}\n'.encode())
+    assert answer["id"] is None and answer["error"]["code"] in (INVALID_REQUEST, PARSE_ERROR)
+    server.send(f'{{"jsonrpc": "2.0", "method": "{CANCELLED}", "params": {{"requestId": {number}}}}}\n'.encode())
+    server.send(request(2, "ping"))
+    while (answer := server.answer())["id"] is None:
+        assert answer["error"]["code"] == PARSE_ERROR
+    assert answer == {"jsonrpc": "2.0", "id": 2, "result": {}}
+    begun = time.monotonic()
+    rest, errors, status = server.end()
+    assert (rest, status) == ([], 0), errors
+    assert time.monotonic() - begun < FINISHING_SECONDS / 2
+
+
+def test_text_that_cannot_be_written_is_refused_under_the_id_of_its_request(pipe):
+    server = pipe("--store", "sqlite://:memory:")
+    assert server.ask(HELLO)["id"] == 0
+    answer = server.ask(request("cut", "tools/call", name="recall", arguments={"task": "half of a pair \ud83d"}))
+    assert (answer["id"], answer["error"]["code"]) == ("cut", PARSE_ERROR)
+    assert server.end()[2] == 0
 
 
 def test_a_message_of_fifty_megabytes_is_refused_and_not_kept(pipe):

@@ -414,7 +414,7 @@ def test_an_edge_leads_out_of_the_filter_without_changing_it(brain):
 # What is loaded
 
 
-HEADLESS = ("board", "cells", "columns", "details", "lifetime", "page", "reading")
+HEADLESS = ("board", "cells", "columns", "details", "lifetime", "page", "reading", "terminal")
 
 
 @pytest.mark.parametrize("modules", [("brain",), ("brain.cli.app",), tuple(f"brain.watch.{name}" for name in HEADLESS)])

@@ -4,6 +4,8 @@ import json
 import threading
 import time
 from contextlib import contextmanager
+from itertools import product
+from random import Random
 
 import pytest
 
@@ -65,6 +67,34 @@ def test_the_most_used_come_before_the_whole_is_read(place, clock, monkeypatch):
     assert first.version == UNKNOWN_VERSION
     assert (first.rows, first.total, first.skills, first.transferable) == (whole.rows, 12, 12, 10)
     assert progress.over and progress.total == 12
+
+
+def test_all_that_is_read_is_at_hand_when_progress_is_over(place, clock):
+    fill(place.open(clock=clock))
+    over = []
+    progress = Progress(then=lambda: over.append((progress.done, progress.total)))
+    place.open(clock=clock, loading=progress).listing()
+    assert over == [(12, 12)]
+
+
+def test_what_was_asked_before_never_shows_in_an_answer(file_place, clock):
+    brain = file_place.open(clock=clock)
+    fill(brain)
+    asked = list(
+        product(("usage_count", "name", "tags", "id"), (False, True), ("", "t", "ti", "ri", "no such"), (None, "risk"))
+    )
+    random = Random(5)
+    for turn in range(150):
+        if turn % 50 == 49:
+            brain.feedback("canary", {"domain": "law"}, success=bool(turn % 2))
+        order, descending, text, tag = random.choice(asked)
+        options = {
+            "descending": descending,
+            "text": text,
+            "tag": tag,
+            "around": random.choice(("canary", "triage", None)),
+        }
+        assert brain.listing(order, **options) == file_place.open(clock=clock).listing(order, **options)
 
 
 def test_another_order_waits_for_the_whole(brain):
