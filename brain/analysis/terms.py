@@ -49,8 +49,8 @@ class Term:
 
     @property
     def use(self) -> int:
-        """`count`, 127 at most, and `NOUN` more if it is a noun; fits into a byte."""
-        return min(self.count, MOST_COUNTED) + NOUN * self.is_noun
+        """`count`, 127 at most, and `NOUN` more if it is a noun; 0 for what is no content word. Fits into a byte."""
+        return min(self.count, MOST_COUNTED) + NOUN * self.is_noun if self.count else 0
 
 
 @dataclass(frozen=True)

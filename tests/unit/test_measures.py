@@ -79,6 +79,12 @@ def test_a_text_is_fully_like_itself_if_it_says_anything(profile):
     assert procedure_similarity(profile, profile) == pytest.approx(expected)
 
 
+def test_a_word_that_tells_nothing_is_no_content_word_whatever_its_class():
+    for term in profile_of("", "please find out why the pump stopped", []).terms:
+        assert (term.use > 0) is (term.count > 0)
+        assert term.count == 0 or term.stem in ("find", "pump", "stop")
+
+
 def test_the_order_of_steps_counts_for_procedures():
     forwards = profile_of("", "", ["open the valve", "measure the flow", "close the lid"])
     backwards = profile_of("", "", ["close the lid", "measure the flow", "open the valve"])
