@@ -8,7 +8,10 @@ from brain.errors import StoreError
 from brain.store.values import EmbeddingStamp
 from tests.store.samples import draft, operation, order, save, vector
 
-pytestmark = pytest.mark.neo4j
+pytestmark = [
+    pytest.mark.neo4j,
+    pytest.mark.xdist_group("vector index"),  # one for the whole server: another process would drop it meanwhile
+]
 
 DIMENSION = 8
 STAMP = EmbeddingStamp("toy", DIMENSION, "procedure", "")
