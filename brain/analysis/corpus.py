@@ -17,7 +17,19 @@ from numpy.typing import NDArray
 from brain.analysis.columns import Column
 from brain.analysis.measures import Scores, inverse_document_frequency
 from brain.analysis.parts import FREQUENCY, Lengths, Merging, Part
-from brain.analysis.postings import FAN, Array, Rows, Segment, are_alike, distinct, merged, ranges, segment_of
+from brain.analysis.postings import (
+    FAN,
+    MOST_ROWS,
+    Array,
+    Rows,
+    Segment,
+    are_alike,
+    distinct,
+    groups,
+    merged,
+    ranges,
+    segment_of,
+)
 from brain.analysis.terms import PARTS, Term, Terms, key_of
 
 COMMON = 1 / 3
@@ -94,8 +106,10 @@ class Corpus:
 
     def add(self, terms: Sequence[Terms]) -> None:
         """Appends a row for each of `terms`."""
-        if not terms:
-            return
+        for start in range(0, len(terms), MOST_ROWS):
+            self._append(terms[start : start + MOST_ROWS])
+
+    def _append(self, terms: Sequence[Terms]) -> None:
         new = segment_of(terms, len(self))
         self._weight.extend(new.weights_by_row())
         self._has_steps.extend([t.has_steps for t in terms])
@@ -130,8 +144,12 @@ class Corpus:
     def compact(self) -> None:
         """Drops removed rows; those that are left are numbered anew, in their order."""
         alive = self._alive.values.copy()
-        if self._parts:
-            self._parts = [Part(merged(self.segments, alive))]
+        parts, first = list[Part](), 0
+        for group in groups(self.segments, alive):
+            living = alive[group[0].first : group[-1].first + group[-1].size]
+            parts.append(Part(merged(group, living, first)))
+            first += int(living.sum())
+        self._parts = parts
         self._weight = Column(np.int64, values=self.weight[alive])
         self._has_steps = Column(np.bool_, values=self.have_steps[alive])
         self._alive = Column(np.bool_, values=np.ones(len(self._weight), bool))
@@ -148,9 +166,8 @@ class Corpus:
         keys = np.array(sorted(key_of(t.stem) for t in words if t.count), np.uint64)
         found = np.zeros(len(self))
         for segment in self.segments:
-            postings, _ = _postings(segment, keys)
-            rows = segment.rows[postings[segment.uses[postings] > 0]]
-            found[segment.first : segment.first + segment.size] = np.bincount(rows, minlength=segment.size)
+            rows, uses, _ = _postings(segment, keys)
+            found[segment.first : segment.first + segment.size] = np.bincount(rows[uses > 0], minlength=segment.size)
         return found / max(1, len(keys))
 
     def topic(self, query: Sequence[Term]) -> Topic:
@@ -161,11 +178,14 @@ class Corpus:
         """The query's terms, ready to be compared with rows as procedures."""
         return Procedure(self, query)
 
-    def least_lengths(self) -> Scores:
-        """A lower bound of each row's topic length, near it."""
-        found = np.zeros(len(self))
+    def least_lengths(self, span: slice) -> Scores:
+        """A lower bound of the topic length, near it, of each row of a span."""
+        found = np.zeros(span.stop - span.start)
         for part in self._parts:
-            found[part.span] = part.least_lengths(self.documents)
+            first, last = max(span.start, part.span.start), min(span.stop, part.span.stop)
+            if first < last:
+                rows = slice(first - part.span.start, last - part.span.start)
+                found[first - span.start : last - span.start] = part.least_lengths(rows, self.documents)
         return found
 
     def lengths(self, rows: Rows) -> Scores:
@@ -221,14 +241,14 @@ class Topic:
         self._corpus, self._length = corpus, math.sqrt(float(values @ values))
         self._dots = np.zeros(len(corpus))
         for segment in corpus.segments:
-            postings, which = _postings(segment, keys)
-            product = (values * rarity)[which] * FREQUENCY[segment.uses[postings]]
-            dots = np.bincount(segment.rows[postings], product, minlength=segment.size)
+            rows, uses, which = _postings(segment, keys)
+            product = (values * rarity).take(which) * FREQUENCY.take(uses)
+            dots = np.bincount(rows, product, minlength=segment.size)
             self._dots[segment.first : segment.first + segment.size] = dots
 
-    def bounds(self) -> Scores:
-        """An upper bound of the similarity of each row, shape (rows,)."""
-        return self._over(self._dots, self._corpus.least_lengths())
+    def bounds(self, span: slice) -> Scores:
+        """An upper bound of the similarity of each row of a span."""
+        return self._over(self._dots[span], self._corpus.least_lengths(span))
 
     def similarities(self, rows: Rows) -> Scores:
         """The similarity, 0..1, of some rows."""
@@ -317,10 +337,12 @@ class Procedure:
         return found
 
 
-def _postings(segment: Segment, keys: Array) -> tuple[Array, Array]:
-    """The places of all postings of some stems, and which of `keys` each is of."""
+def _postings(segment: Segment, keys: Array) -> tuple[Array, Array, Array]:
+    """Rows and uses of all postings of some stems, and which of `keys` each is of. Slices put end to end take 0.14 ms
+    where a list of places takes 0.35.
+    """
     here, places = segment.find(keys)
-    places = places[here]
-    starts = segment.starts[places]
-    lengths = segment.starts[places + 1] - starts
-    return ranges(starts, lengths), np.repeat(np.flatnonzero(here), lengths)
+    starts, ends = segment.starts[places[here]], segment.starts[places[here] + 1]
+    spans = [slice(0, 0), *map(slice, starts.tolist(), ends.tolist())]
+    rows, uses = (np.concatenate([array[span] for span in spans]) for array in (segment.rows, segment.uses))
+    return rows, uses, np.repeat(np.flatnonzero(here), ends - starts)

@@ -75,12 +75,12 @@ class Part:
             self.lengths = Lengths(documents, self.segment.documents.copy(), values)
         return self.lengths
 
-    def least_lengths(self, documents: int) -> Scores:
-        """A lower bound of each row's topic length, near it."""
+    def least_lengths(self, rows: slice, documents: int) -> Scores:
+        """A lower bound of the topic length, near it, of a span of rows counted from the segment's first."""
         lengths = self.lengths
         if lengths is None or lengths.least_share(documents) < LEAST_SLACK:
             lengths = self.present_lengths(documents)
-        return lengths.values * lengths.least_share(documents)
+        return lengths.values[rows] * lengths.least_share(documents)
 
     def lengths_of(self, rows: Rows, documents: int) -> Scores:
         """The topic length of some rows, counted from the segment's first: the root of the summed squares of

@@ -22,6 +22,9 @@ FAN = 4
 """Segments of about the same size that are merged into one. Each posting is copied log4(rows) times while the index
 grows, and a query looks into at most three segments of each size. To merge each new one with its neighbour took 65 of
 390 ms of a recall after 250 changes."""
+MOST_ROWS = 2**16
+"""Rows of a segment at most: 16 bits number them, and no merge takes long. Beyond, a query looks into one more for each
+so many rows."""
 _OF_POSTINGS = ("rows", "weights", "positions", "uses")
 
 
@@ -79,9 +82,9 @@ def ranges(starts: Array, lengths: Array) -> Array:
 
 
 def segment_of(terms: Sequence[Terms], first: int) -> Segment:
-    """The segment of some profiles, whose documents are counted among themselves."""
+    """The segment of at most `MOST_ROWS` profiles, whose documents are counted among themselves."""
     records = np.frombuffer(b"".join([t.data for t in terms]), RECORD)
-    rows = np.repeat(np.arange(len(terms), dtype=np.int32), [len(t.data) // RECORD.itemsize for t in terms])
+    rows = np.repeat(np.arange(len(terms), dtype=np.uint16), [len(t.data) // RECORD.itemsize for t in terms])
     raw = np.ascontiguousarray(records["key"])
     order = np.argsort(raw, kind="stable")
     ordered = raw[order]
@@ -107,12 +110,27 @@ def segment_of(terms: Sequence[Terms], first: int) -> Segment:
 
 
 def are_alike(segments: Sequence[Segment]) -> bool:
-    """Whether there are `FAN` segments of about the same size."""
-    return len(segments) == FAN and len(segments[0].rows) < FAN * max(1, len(segments[-1].rows))
+    """Whether there are `FAN` segments of about the same size, not too large for one."""
+    if len(segments) != FAN or sum(segment.size for segment in segments) > MOST_ROWS:
+        return False
+    return len(segments[0].rows) < FAN * max(1, len(segments[-1].rows))
 
 
-def merged(segments: Sequence[Segment], alive: NDArray[np.bool_] | None = None) -> Segment:
-    """Neighbouring segments as one. With `alive`, only those rows, numbered anew from the first one's number."""
+def groups(segments: Sequence[Segment], alive: NDArray[np.bool_]) -> list[list[Segment]]:
+    """Neighbouring segments that make one each, given which rows are alive."""
+    found, held = list[list[Segment]](), 0
+    for segment in segments:
+        live = int(alive[segment.first : segment.first + segment.size].sum())
+        if not found or held + live > MOST_ROWS:
+            found.append([])
+            held = 0
+        found[-1].append(segment)
+        held += live
+    return found
+
+
+def merged(segments: Sequence[Segment], alive: NDArray[np.bool_] | None = None, first: int | None = None) -> Segment:
+    """Neighbouring segments as one. With `alive`, only those rows, numbered anew from `first`."""
     if alive is None:
         alive = np.ones(sum(segment.size for segment in segments), bool)
     kept = _Kept.of_all(segments, alive)
@@ -134,7 +152,7 @@ def merged(segments: Sequence[Segment], alive: NDArray[np.bool_] | None = None) 
         for name in _OF_POSTINGS[1:]:
             columns[name][target] = getattr(part.segment, name)[part.postings]
     return Segment(
-        segments[0].first,
+        segments[0].first if first is None else first,
         keys,
         starts.astype(np.int32),
         **columns,

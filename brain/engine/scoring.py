@@ -25,6 +25,9 @@ from brain.engine.table import Rows, SkillTable
 from brain.model.context import Shape
 from brain.model.policy import SEMANTIC_WEIGHT, STRUCTURAL_WEIGHT, Policy, combined_score
 
+AT_A_TIME = 16_384
+"""Rows that are bounded at a time, so that what is computed on the way stays in the processor's cache."""
+
 
 @dataclass(frozen=True)
 class Query:
@@ -54,8 +57,8 @@ class Exact(NamedTuple):
 class Semantics(Protocol):
     """The semantic dimension of one query."""
 
-    def bounds(self) -> Scores:
-        """The most that each row can score, shape (rows,)."""
+    def bounds(self, span: slice) -> Scores:
+        """The most that each row of a span can score."""
 
     def scores(self, rows: Rows) -> Scores:
         """The exact scores of some rows, 0..1."""
@@ -79,12 +82,15 @@ class Scoring:
 
     def bounds(self) -> Bounds:
         """Upper bounds of all rows. They hold for live rows; what they say of dead ones means nothing."""
-        semantic = self._semantics.bounds()
-        semantic[self._same] = 1.0
+        rows, shape, prior = len(self._table.ids), self._table.column("shape"), self._table.prior
         by_shape = STRUCTURAL_WEIGHT * self._structural
-        combined = by_shape[self._table.column("shape")] + self._table.prior
-        combined[self._same] = STRUCTURAL_WEIGHT + self._table.prior[self._same]
-        combined += SEMANTIC_WEIGHT * semantic
+        semantic, combined = np.empty(rows), np.empty(rows)
+        for start in range(0, rows, AT_A_TIME):
+            span = slice(start, min(start + AT_A_TIME, rows))
+            semantic[span] = self._semantics.bounds(span)
+            combined[span] = by_shape.take(shape[span]) + prior[span] + SEMANTIC_WEIGHT * semantic[span]
+        semantic[self._same] = 1.0
+        combined[self._same] = STRUCTURAL_WEIGHT + prior[self._same] + SEMANTIC_WEIGHT
         return Bounds(semantic, combined)
 
     def exact(self, rows: Rows) -> Exact:
@@ -101,8 +107,7 @@ class _Measures:
     """Procedures where both sides tell steps, else topics, by words and, where there is one, by the vector."""
 
     def __init__(self, table: SkillTable, query: Query) -> None:
-        fits = table.vectors is not None and query.vector is not None and table.vectors.width == len(query.vector)
-        self._vectors, self._vector = (table.vectors if fits else None), query.vector
+        self._cosines = None if table.vectors is None else table.vectors.compared(query.vector)
         self._told = table.corpus.have_steps if query.profile.has_steps else np.zeros(len(table.ids), bool)
         self._procedure = table.corpus.procedure(query.profile.terms) if self._told.any() else None
         self._topic = None if self._told.all() else table.corpus.topic(query.profile.terms)
@@ -114,17 +119,15 @@ class _Measures:
         kept: Rows = rows[~self._told[rows] | self._procedure.are_equal(rows)]
         return kept
 
-    def bounds(self) -> Scores:
+    def bounds(self, span: slice) -> Scores:
         if self._topic is None:
-            topics = np.zeros(len(self._told))
+            topics = np.zeros(span.stop - span.start)
         else:
-            cosines = None
-            if self._vectors is not None and self._vector is not None:
-                cosines = self._vectors.bounds(self._vector)
-            topics = self._scaled(self._topic.bounds(), cosines, slice(None))
+            cosines = None if self._cosines is None else self._cosines.bounds(span)
+            topics = self._scaled(self._topic.bounds(span), cosines, span)
         if self._procedure is None:
             return topics
-        return np.where(self._told, PROCEDURE_SCALE(self._procedure.similarities()), topics)
+        return np.where(self._told[span], PROCEDURE_SCALE(self._procedure.similarities(span)), topics)
 
     def scores(self, rows: Rows) -> Scores:
         told, found = self._told[rows], np.zeros(len(rows))
@@ -132,17 +135,15 @@ class _Measures:
             found[told] = PROCEDURE_SCALE(self._procedure.similarities(rows[told]))
         if self._topic is not None:
             asked = rows[~told]
-            cosines = None
-            if self._vectors is not None and self._vector is not None:
-                cosines = self._vectors.cosines(self._vector, asked)
+            cosines = None if self._cosines is None else self._cosines.exact(asked)
             found[~told] = self._scaled(self._topic.similarities(asked), cosines, asked)
         return found
 
     def _scaled(self, words: Scores, cosines: Scores | None, rows: Rows | slice) -> Scores:
-        if cosines is None or self._vectors is None:
+        if cosines is None or self._cosines is None:
             return TOPIC_SCALE(words)
         both = beside_vector(TOPIC_SCALE_BESIDE_VECTORS(words), VECTOR_SCALE(cosines))
-        has_vector = self._vectors.has.values[rows]
+        has_vector = self._cosines.known(rows)
         return both if has_vector.all() else np.where(has_vector, both, TOPIC_SCALE(words))
 
 
@@ -150,20 +151,18 @@ class _Guide:
     """The embedder's cosine mapped from -1..1 to 0..1; without a vector the Jaccard similarity of the words."""
 
     def __init__(self, table: SkillTable, query: Query, texts: Mapping[str, frozenset[str]]) -> None:
-        self._table, self._texts, self._vector = table, texts, query.vector
-        self._words = words_of(query.text)
+        self._table, self._texts, self._words = table, texts, words_of(query.text)
+        self._cosines = None if table.vectors is None else table.vectors.compared(query.vector)
 
-    def bounds(self) -> Scores:
-        return self.scores(np.arange(len(self._table.ids)))
+    def bounds(self, span: slice) -> Scores:
+        return self.scores(np.arange(span.start, span.stop))
 
     def scores(self, rows: Rows) -> Scores:
         told = (self._texts.get(self._table.ids[row], frozenset()) for row in rows)
         overlap = np.array([_jaccard(self._words, words) for words in told], np.float64)
-        vectors = self._table.vectors
-        if self._vector is None or vectors is None or vectors.width != len(self._vector):
+        if self._cosines is None:
             return overlap
-        cosines = vectors.cosines(self._vector, rows)
-        return np.where(vectors.has.values[rows], np.clip((cosines + 1) / 2, 0.0, 1.0), overlap)
+        return np.where(self._cosines.known(rows), np.clip((self._cosines.exact(rows) + 1) / 2, 0.0, 1.0), overlap)
 
 
 def words_of(text: str) -> frozenset[str]:

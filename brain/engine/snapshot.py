@@ -32,7 +32,7 @@ from brain.model.text import digest
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 LEAST_ROWS = 1_000
 """Skills from which a snapshot is worth its file: fewer are read in less time."""
 LEAST_CHANGES, CHANGED_SHARE = 1_000, 0.05

@@ -134,24 +134,28 @@ class SkillTransferEngine:
         return _Request(context, features, query, min_score, _checked_types(skill_types))
 
     def _best(self, request: _Request, top_k: int) -> list[tuple[Scored, Skill]]:
-        """Scores by the view at hand and fetches the winners together with what changed; repeats if that matters."""
+        """Scores by the view at hand and fetches the winners together with what changed; repeats if that matters.
+
+        What was committed when the call began must be seen; what comes later need not, so it is asked for but once.
+        """
         memory = self._memory
         memory.live.refresh()
         found: list[tuple[Scored, Skill]] = []
-        wanted: int | None = None  # what was committed when the call began must be seen; what comes later need not
-        for _ in range(_ATTEMPTS):
+        for attempt in range(_ATTEMPTS):
             best = self._eligible(request, top_k, request.min_score)
-            seen = memory.index.version
-            skills, changes = memory.store.fetch([scored.skill_id for scored in best], seen)
+            seen, wanted = memory.index.version, [scored.skill_id for scored in best]
+            if attempt == 0:
+                skills, changes = memory.store.fetch(wanted, seen)
+            else:
+                skills, changes = memory.store.get_many(wanted), None
             by_id = {skill.id: skill for skill in skills}
             found = [(scored, by_id[scored.skill_id]) for scored in best if scored.skill_id in by_id]
-            current = not changes or (wanted is not None and seen >= wanted)
-            if current and len(found) == len(best):
+            if not changes and len(found) == len(best):
                 break
-            wanted = changes.version if wanted is None else wanted
-            memory.live.apply(changes, seen)
-            gone = [scored.skill_id for scored in best if scored.skill_id not in by_id]
-            memory.index.drop(gone, as_of=changes.version)
+            if changes:
+                memory.live.apply(changes, seen)
+            gone = [skill_id for skill_id in wanted if skill_id not in by_id]
+            memory.index.drop(gone, as_of=changes.version if changes else seen)
         return found
 
     def _is_eligible(self, scored: Scored, min_score: float) -> bool:

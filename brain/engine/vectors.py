@@ -67,23 +67,9 @@ class Vectors:
             self._assign(matrix)
         self.has.extend(fits)
 
-    def cosines(self, query: Matrix, rows: NDArray[np.int64]) -> Scores:
-        """Cosine of a unit vector with each of some rows'; 0 where a row has none."""
-        exact = query.astype(np.float64)
-        parts = [self.of(rows[start : start + _BLOCK]) for start in range(0, len(rows), _BLOCK)]
-        found = [part.astype(np.float64) @ exact for part in parts]
-        return np.round(np.concatenate([np.zeros(0), *found]), DIGITS)
-
-    def bounds(self, query: Matrix) -> Scores:
-        """An upper bound of the cosine with each row's, shape (rows,); 1 without pivots."""
-        self.prepare()
-        if self.pivots is None:
-            return np.ones(len(self))
-        pivots = np.clip(self.pivots @ query, -1.0, 1.0)
-        mine, near = pivots[self.nearest.values], self.nearness.values
-        across = np.sqrt(1 - pivots * pivots + _ROUNDING)[self.nearest.values]
-        bound = mine * near + across * np.sqrt(1 - near * near + _ROUNDING)
-        return np.asarray(np.minimum(bound + _SLACK, 1.0), np.float64)
+    def compared(self, query: Matrix | None) -> Cosines | None:
+        """The cosines with a unit vector; None without one of this width."""
+        return None if query is None or len(query) != self.width else Cosines(self, query)
 
     def prepare(self) -> None:
         """Makes pivots if there are enough rows for them: 0.5 s at 100 000 rows, once in four times as many rows."""
@@ -134,6 +120,35 @@ class Vectors:
         made_for = self._made_for
         few = self.pivots is None or len(self.pivots) < _MOST_PIVOTS
         return len(self) >= LEAST_ROWS and few and len(self) > 4 * made_for and bool(self.has.values.any())
+
+
+class Cosines:
+    """The cosine of one unit vector with each row's."""
+
+    def __init__(self, vectors: Vectors, query: Matrix) -> None:
+        vectors.prepare()
+        self._vectors, self._query = vectors, query.astype(np.float64)
+        if vectors.pivots is not None:
+            self._cosine = np.clip(vectors.pivots @ query, -1.0, 1.0)
+            self._sine = np.sqrt(1 - self._cosine * self._cosine + _ROUNDING)
+
+    def known(self, rows: NDArray[np.int64] | slice) -> NDArray[np.bool_]:
+        """Which of some rows have a vector."""
+        return np.asarray(self._vectors.has.values[rows], bool)
+
+    def bounds(self, span: slice) -> Scores:
+        """An upper bound for each row of a span; 1 without pivots."""
+        if self._vectors.pivots is None:
+            return np.ones(span.stop - span.start)
+        nearest, near = self._vectors.nearest.values[span], self._vectors.nearness.values[span]
+        bound = self._cosine.take(nearest) * near + self._sine.take(nearest) * np.sqrt(1 - near * near + _ROUNDING)
+        return np.asarray(np.minimum(bound + _SLACK, 1.0), np.float64)
+
+    def exact(self, rows: NDArray[np.int64]) -> Scores:
+        """The cosines of some rows; 0 where one has no vector."""
+        parts = [self._vectors.of(rows[start : start + _BLOCK]) for start in range(0, len(rows), _BLOCK)]
+        found = [part.astype(np.float64) @ self._query for part in parts]
+        return np.round(np.concatenate([np.zeros(0), *found]), DIGITS)
 
 
 def _unit(matrix: Matrix) -> Matrix:

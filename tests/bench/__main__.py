@@ -10,7 +10,8 @@ stands in brackets:
     --data FOLDER               keeps the prepared skills for the next run [BENCH_DATA]
     --output FILE               figures as JSON beside the tables
 
-Servers are found as the tests find them: see tests/services.py.
+Redis is found as the tests find it (tests/services.py). Neo4j is the server that BRAIN_TEST_NEO4J_URI names, or one
+that is started here, with memory for the largest size: the tests' own is small, and compiles quickly instead of well.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from pathlib import Path
 
 import pytest
 
+from brain.errors import LocalServerError
+from brain.neo4j_local import LocalNeo4j
 from tests.bench import beginning, forgetting, importing, recalling, report, walking, watching, writing
 from tests.bench.case import Case
 from tests.bench.drafts import Drafts
@@ -37,7 +40,7 @@ from tests.bench.place_neo4j import Neo4jPlace
 from tests.bench.place_redis import RedisPlace
 from tests.bench.place_sqlite import SqlitePlace
 from tests.bench.places import Place
-from tests.services import neo4j_service, redis_service
+from tests.services import Neo4jService, missing, neo4j_service, redis_service
 
 PARTS: dict[str, Callable[[Case], None]] = {
     "recall": recalling.warm_recall,
@@ -48,6 +51,22 @@ PARTS: dict[str, Callable[[Case], None]] = {
     "import": importing.recall_meanwhile,
     "watch": watching.dashboard,
 }
+
+
+HEAP = "4g"
+"""Of a Neo4j that is started here. Its page cache, a quarter of that, holds 100 000 skills."""
+
+
+def _neo4j(home: Path) -> Neo4jService:
+    """The server to measure. Skips without one."""
+    if os.environ.get("BRAIN_TEST_NEO4J_URI"):
+        return neo4j_service()
+    server = LocalNeo4j(home, heap=HEAP, bolt_port=0, http_port=0)
+    try:
+        server.start()
+    except LocalServerError as error:
+        missing(f"No Neo4j to measure: {error}")
+    return Neo4jService(server.uri, server.user, server.password, server.version, "local", server.stop)
 
 
 @contextmanager
@@ -64,7 +83,7 @@ def place_of(kind: str) -> Iterator[Place]:
             after.callback(redis.stop)
             place = RedisPlace(redis.url)
         elif kind == "neo4j":
-            neo4j = neo4j_service()
+            neo4j = _neo4j(Path(folder) / "neo4j")
             after.callback(neo4j.stop)
             place = Neo4jPlace(neo4j.location, neo4j.uri, neo4j.auth)
         else:

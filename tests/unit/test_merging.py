@@ -1,6 +1,7 @@
 """Does an index that is merged aside give the same answers before, meanwhile and afterwards?"""
 
 import threading
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brain import SyncBrain
+from brain.analysis import corpus as corpora
+from brain.analysis import postings
 from brain.analysis.corpus import Corpus
 from brain.analysis.profile import stored_terms
 from brain.engine.image import image_of, table_of
@@ -160,14 +163,22 @@ merging = st.tuples(st.sampled_from(["find", "make", "take"]), st.integers(0, 99
 beginning = st.lists(adding, min_size=4, max_size=6)
 
 
+@pytest.mark.parametrize("most_rows", [6, postings.MOST_ROWS])
 @settings(deadline=None)
 @given(beginning, st.lists(st.one_of(adding, changing, merging), min_size=5, max_size=40))
-def test_a_corpus_is_exact_whatever_happens_between_the_steps_of_a_merge(entries, queries, first, then):
+def test_a_corpus_is_exact_whatever_happens_between_the_steps_of_a_merge(entries, queries, most_rows, first, then):
     """One finds a merge due, makes it and takes it in; others may do the same, add and remove meanwhile."""
+    with patch.object(postings, "MOST_ROWS", most_rows), patch.object(corpora, "MOST_ROWS", most_rows):
+        corpus = played(entries, queries, first + then)
+    assert all(segment.size <= most_rows for segment in corpus.segments)
+
+
+def played(entries, queries, steps):
+    """A corpus after some steps, compared with one that was made at once."""
     terms = [stored_terms(entry.terms) for entry in entries[:8]]
     corpus, kept, begun = Corpus(), list[int | None](), []
     corpus.merged_at_once = 3
-    for what, number in first + then:
+    for what, number in steps:
         live = [row for row, kind in enumerate(kept) if kind is not None]
         if what == "add":
             corpus.add([terms[kind] for kind in number])
@@ -180,7 +191,7 @@ def test_a_corpus_is_exact_whatever_happens_between_the_steps_of_a_merge(entries
             corpus.compact()
             kept = [kind for kind in kept if kind is not None]
         elif what == "ask":  # computes what is kept of each segment
-            corpus.topic(queries[0].profile.terms).bounds()
+            corpus.topic(queries[0].profile.terms).bounds(slice(0, len(corpus)))
         elif what == "find" and (found := corpus.due()):
             begun.append((found, None))
         elif what == "make" and begun:
@@ -190,6 +201,37 @@ def test_a_corpus_is_exact_whatever_happens_between_the_steps_of_a_merge(entries
             found, done = begun.pop(number % len(begun))
             corpus.take(found, done or found.done())
     compare(corpus, kept, terms, queries)
+    return corpus
+
+
+def test_more_rows_than_one_segment_holds(entries, queries):
+    """16 bits number the rows of a segment: those around the last one are told apart."""
+    terms = [stored_terms(entry.terms) for entry in entries[:2]]
+    count = postings.MOST_ROWS + 3
+    kept = [0] * count
+    for row in (0, 7, count - 4, count - 3, count - 1):
+        kept[row] = 1
+    corpus = Corpus()
+    corpus.add([terms[number] for number in kept])
+    assert [segment.size for segment in corpus.segments] == [postings.MOST_ROWS, 3]
+    check_rows(corpus, kept, queries)
+    gone = [5, 6, count - 2]
+    corpus.remove(np.array(gone))
+    corpus.compact()
+    left = [number for row, number in enumerate(kept) if row not in gone]
+    assert [segment.size for segment in corpus.segments] == [len(left)]
+    check_rows(corpus, left, queries)
+
+
+def check_rows(corpus, kept, queries):
+    """Rows of the same terms score the same, those of a query's own terms the most."""
+    rows, kinds = np.arange(len(kept)), np.array(kept)
+    for number, query in enumerate(queries[:2]):
+        alike = corpus.topic(query.profile.terms).similarities(rows)
+        (own,), (other,) = (set(alike[kinds == kind].tolist()) for kind in (number, 1 - number))
+        assert own > other
+    (own,), (other,) = (set(corpus.procedure(queries[-1].profile.terms).similarities(rows)[kinds == k]) for k in (0, 1))
+    assert own != other
 
 
 def compare(corpus, kept, terms, queries):
@@ -205,6 +247,6 @@ def compare(corpus, kept, terms, queries):
         assert corpus.rarities(words, live[:3]) == whole.rarities(words, rows[:3])
         assert (corpus.procedure(words).similarities(live) == whole.procedure(words).similarities(rows)).all()
         topic = corpus.topic(words)
-        bounds, exact = topic.bounds()[live], topic.similarities(live)
+        bounds, exact = topic.bounds(slice(0, len(corpus)))[live], topic.similarities(live)
         assert (bounds >= exact - 1e-12).all()
         assert np.allclose(exact, whole.topic(words).similarities(rows), rtol=1e-12)

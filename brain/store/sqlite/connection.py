@@ -7,8 +7,9 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -144,13 +145,15 @@ class Connection:
         columns = [column[0] for column in cursor.description]
         return [dict(zip(columns, row, strict=True)) for row in cursor]
 
-    def many(self, name: str, rows: Sequence[dict[str, Any]]) -> None:
-        """Runs a named statement once for each row of parameters; all rows name the same."""
-        if rows:
+    def many(self, name: str, rows: Iterable[dict[str, Any]]) -> None:
+        """Runs a named statement once for each row of parameters, as they come; all rows name the same."""
+        given = iter(rows)
+        first = next(given, None)
+        if first is not None:
             connection, mode = self._active.now
             statement = self._statements[name]
-            statement.check(rows[0], mode)
-            connection.executemany(statement.text, rows)
+            statement.check(first, mode)
+            connection.executemany(statement.text, chain([first], given))
 
     def script(self, pieces: tuple[str, ...]) -> None:
         """Runs the statements of a migration inside the open transaction. A trigger comes in several pieces."""

@@ -63,7 +63,7 @@ class Skills:
 
     def run_many(self, name: str, rows: Iterable[Columns]) -> None:
         """A statement of this namespace, once for each row of parameters."""
-        self._connection.many(name, [{"namespace": self._namespace, **row} for row in rows])
+        self._connection.many(name, ({"namespace": self._namespace, **row} for row in rows))
 
     def now(self) -> int:
         """The time by the store's clock."""
@@ -145,21 +145,21 @@ class Skills:
         kept = {skill_id: found.number for skill_id, found in stored.items() if found.live}
         known = [(kept[w.skill.id], w) for w in skills if w.skill.id in kept]
         self._connection.many(
-            "change_skill", [{**columns(w, n, changed), "fitting_key": w.fitting_key} for n, w in known]
+            "change_skill", ({**columns(w, n, changed), "fitting_key": w.fitting_key} for n, w in known)
         )
-        self._connection.many("put_recall", [recall_row(w, n) for n, w in known])
-        self._connection.many("put_body", [body_row(w, n) for n, w in known])
-        self.run_many("clear_tags", [{"id": skill_id} for skill_id in kept])
-        self._connection.many("clear_transfers", [{"number": number} for number in kept.values()])
+        self._connection.many("put_recall", (recall_row(w, n) for n, w in known))
+        self._connection.many("put_body", (body_row(w, n) for n, w in known))
+        self.run_many("clear_tags", ({"id": skill_id} for skill_id in kept))
+        self._connection.many("clear_transfers", ({"number": number} for number in kept.values()))
         self._add([w for w in skills if w.skill.id not in kept], changed)
-        self.run_many("put_tag", [{"tag": tag, "id": w.skill.id} for w in skills for tag in w.skill.tags])
+        self.run_many("put_tag", ({"tag": tag, "id": w.skill.id} for w in skills for tag in w.skill.tags))
 
     def _add(self, skills: Sequence[Written], changed: int) -> None:
         """Writes skills under ids that are free."""
         new = list(enumerate(skills, int(self._connection.rows("last_number")[0][0]) + 1))
-        self.run_many("add_skill", [{**columns(w, n, changed), "id": w.skill.id} for n, w in new])
-        self._connection.many("add_recall", [{"number": n, "terms": w.terms, "vector": w.vector} for n, w in new])
-        self._connection.many("add_body", [body_row(w, n) for n, w in new])
+        self.run_many("add_skill", ({**columns(w, n, changed), "id": w.skill.id} for n, w in new))
+        self._connection.many("add_recall", ({"number": n, "terms": w.terms, "vector": w.vector} for n, w in new))
+        self._connection.many("add_body", (body_row(w, n) for n, w in new))
 
     def change(self, rows: dict[str, list[Columns]]) -> None:
         """Runs statements that each change a part of stored skills by `number`, and tells readers of all of them."""
@@ -169,7 +169,7 @@ class Skills:
         version = self.raise_version()
         for name, part in rows.items():
             self._connection.many(name, part)
-        self._connection.many("note_change", [{"number": number, "changed": version} for number in numbers])
+        self._connection.many("note_change", ({"number": number, "changed": version} for number in numbers))
 
     def note_use(self, skill: Skill, changed: int, record: SkillTransferRecord | None = None) -> None:
         """Writes `skill` after a use, with the application that it was."""
