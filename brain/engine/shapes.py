@@ -81,8 +81,9 @@ class Shapes:
         """The number of a shape, a new one if it was not seen before."""
         if self._numbers is None:
             self._numbers = {known: number for number, known in enumerate(self.all)}
-        number = self._numbers.setdefault(shape, len(self))
-        if number == len(self):
+        number = self._numbers.get(shape)
+        if number is None:
+            number = self._numbers[shape] = len(self)
             self._structures.append(shape.task_structures)
             self._patterns.append(shape.cognitive_patterns)
             self._inputs.append(self._kind(shape.input_shape))

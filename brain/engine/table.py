@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,16 @@ COLUMNS = {
 }
 """What is kept of each row beside its terms and vector. `context`, `fingerprint` and `content` are digests: of the
 normalised context, of the features, and of all that does not change when a skill is merely used."""
+
+
+class _Row(NamedTuple):
+    """A skill that comes into the table: its shape and type by their numbers, its content as a digest."""
+
+    entry: RecallEntry
+    terms: Terms
+    shape: int
+    type: int
+    content: int
 
 
 class SkillTable:
@@ -99,15 +109,15 @@ class SkillTable:
 
     def put(self, entries: Sequence[tuple[RecallEntry, Terms]]) -> None:
         """Adds skills or brings them up to date; no skill twice in one call."""
-        content = [self._content(entry, terms) for entry, terms in entries]
-        rows = [self._row_of.get(entry.id) for entry, _ in entries]
-        digests = self.column("content")
-        same = [row is not None and int(digests[row]) == mark for row, mark in zip(rows, content, strict=True)]
-        used = [entry for stays, (entry, _) in zip(same, entries, strict=True) if stays]
+        given = [self._row(entry, terms) for entry, terms in entries]
+        rows = [self._row_of.get(row.entry.id) for row in given]
+        contents = self.column("content")
+        same = [at is not None and int(contents[at]) == row.content for at, row in zip(rows, given, strict=True)]
+        used = [row.entry for stays, row in zip(same, given, strict=True) if stays]
         if used:
             self._set(np.array([self._row_of[entry.id] for entry in used]), used)
-        new = [(e, t, mark) for (e, t), mark, stays in zip(entries, content, same, strict=True) if not stays]
-        self.remove(entry.id for entry, _, _ in new)
+        new = [row for stays, row in zip(same, given, strict=True) if not stays]
+        self.remove(row.entry.id for row in new)
         if new:
             self._append(new)
 
@@ -176,21 +186,21 @@ class SkillTable:
             self._scores = transfer, prior
         return self._scores
 
-    def _append(self, new: Sequence[tuple[RecallEntry, Terms, int]]) -> None:
+    def _append(self, new: Sequence[_Row]) -> None:
         first = len(self.ids)
-        entries = [entry for entry, _, _ in new]
+        entries = [row.entry for row in new]
         self.ids.extend(entry.id for entry in entries)
         self._row_of.update(zip(self.ids[first:], range(first, len(self.ids)), strict=True))
-        self.corpus.add([terms for _, terms, _ in new])
+        self.corpus.add([row.terms for row in new])
         if self.vectors is not None:
             self.vectors.extend([entry.vector for entry in entries])
         fixed = {
             "alive": [True] * len(new),
-            "shape": [self.shapes.number(entry.shape) for entry in entries],
-            "type": [self._type(entry.skill_type) for entry in entries],
-            "context": [terms.context for _, terms, _ in new],
+            "shape": [row.shape for row in new],
+            "type": [row.type for row in new],
+            "context": [row.terms.context for row in new],
             "fingerprint": [_mark(entry.fingerprint.encode()) for entry in entries],
-            "content": [mark for _, _, mark in new],
+            "content": [row.content for row in new],
         }
         for name, column in self.columns.items():
             column.extend(np.array(fixed[name], COLUMNS[name]) if name in fixed else np.zeros(len(new), COLUMNS[name]))
@@ -215,13 +225,14 @@ class SkillTable:
         left = self.column("expires")[self.column("alive") & (self.column("expires") > after)]
         self._next_expiry = int(left.min()) if len(left) else NEVER
 
-    def _content(self, entry: RecallEntry, terms: Terms) -> int:
-        """Digest of all that does not change when a skill is used. Shapes and types count by their number."""
-        kind = f"{self.shapes.number(entry.shape)} {self._type(entry.skill_type)} {terms.context} {terms.has_steps} "
-        digest = hashlib.blake2b(kind.encode() + entry.fingerprint.encode() + terms.data, digest_size=8)
+    def _row(self, entry: RecallEntry, terms: Terms) -> _Row:
+        """What a row holds. Its content is a digest of all that does not change when a skill is used."""
+        shape, kind = self.shapes.number(entry.shape), self._type(entry.skill_type)
+        digest = hashlib.blake2b(f"{shape} {kind} {terms.context} {terms.has_steps} ".encode(), digest_size=8)
+        digest.update(entry.fingerprint.encode() + terms.data)
         if self.vectors is not None and entry.vector:
             digest.update(entry.vector)
-        return int.from_bytes(digest.digest(), "little")
+        return _Row(entry, terms, shape, kind, int.from_bytes(digest.digest(), "little"))
 
 
 def _mark(data: bytes) -> int:

@@ -45,6 +45,7 @@ class SkillTransferEngine:
 
     def __init__(self, memory: SkillMemory) -> None:
         self._memory = memory
+        self._others_write = False  # whether the last recall found changes
 
     def find_transferable_skills(
         self,
@@ -136,18 +137,23 @@ class SkillTransferEngine:
     def _best(self, request: _Request, top_k: int) -> list[tuple[Scored, Skill]]:
         """Scores by the view at hand and fetches the winners together with what changed; repeats if that matters.
 
-        What was committed when the call began must be seen; what comes later need not, so it is asked for but once.
+        What was committed when the call began must be seen; what comes later need not, so it is asked for but once:
+        while others write, before anything is scored.
         """
         memory = self._memory
         memory.live.refresh()
+        begun = memory.index.version
+        caught_up = self._others_write
+        if caught_up:
+            memory.live.look()
         found: list[tuple[Scored, Skill]] = []
-        for attempt in range(_ATTEMPTS):
+        for _ in range(_ATTEMPTS):
             best = self._eligible(request, top_k, request.min_score)
             seen, wanted = memory.index.version, [scored.skill_id for scored in best]
-            if attempt == 0:
-                skills, changes = memory.store.fetch(wanted, seen)
-            else:
+            if caught_up:
                 skills, changes = memory.store.get_many(wanted), None
+            else:
+                skills, changes = memory.store.fetch(wanted, seen)
             by_id = {skill.id: skill for skill in skills}
             found = [(scored, by_id[scored.skill_id]) for scored in best if scored.skill_id in by_id]
             if not changes and len(found) == len(best):
@@ -156,6 +162,8 @@ class SkillTransferEngine:
                 memory.live.apply(changes, seen)
             gone = [skill_id for skill_id in wanted if skill_id not in by_id]
             memory.index.drop(gone, as_of=changes.version if changes else seen)
+            caught_up = True
+        self._others_write = memory.index.version != begun
         return found
 
     def _is_eligible(self, scored: Scored, min_score: float) -> bool:
