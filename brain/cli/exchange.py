@@ -151,7 +151,7 @@ def approve(
             moved = approved(waiting, brain, wanted, replacing=replace, progress=advance)
     for skill_id in sorted(set(wanted) - set(moved)):
         output.notice(f"{visible(skill_id)} does not wait; a skill with this id is in {namespace}.")
-    output.data({"approved": moved, "namespace": namespace}, f"{len(moved)} approved: {', '.join(moved) or 'none'}")
+    output.data({"approved": moved, "namespace": namespace}, f"{len(moved)} approved: {visible(', '.join(moved)) or 'none'}")
 
 
 @contextmanager
@@ -227,7 +227,7 @@ def _import_text(report: ImportReport, waits_in: str | None, dry_run: bool) -> I
 def _of_imported(one: Imported) -> Text:
     text = Text(f"{one.status.value:<11}  ", "green").append(visible(one.name), "bold")
     text.append(f"  {one.path}", "dim")
-    text.append(f"  as {one.skill_id}" if one.skill_id != one.name else "", "dim")
+    text.append(f"  as {visible(one.skill_id)}" if one.skill_id != one.name else "", "dim")
     return _with_findings(text, one.warnings, "yellow")
 
 

@@ -155,7 +155,7 @@ def link(
     with opened(store, namespace) as brain:
         brain.skill_graph.add_edge(source, relation, target, noted)
     edge = {"source": source, "relation": relation, "target": target, "metadata": noted}
-    Output(as_json, quiet).data(edge, f"{source} {relation} {target}")
+    Output(as_json, quiet).data(edge, f"{visible(source)} {relation} {visible(target)}")
 
 
 def delete(
@@ -176,7 +176,7 @@ def _unlink(source: str, relation: str, target: str, store: str | None, namespac
     with opened(store, namespace) as brain:
         removed = brain.skill_graph.delete_edge(source, relation, target)
     edge = {"source": source, "relation": relation, "target": target, "removed": removed}
-    output.data(edge, f"{source} {relation} {target} {'was removed' if removed else 'is not there'}")
+    output.data(edge, f"{visible(source)} {relation} {visible(target)} {'was removed' if removed else 'is not there'}")
     if not removed:
         raise typer.Exit(NO)
 
@@ -265,7 +265,7 @@ def _edges(edges: list[Edge], names: dict[str, str]) -> Table:
     made = table("edge", "skill", "metadata")
     for edge in edges:
         arrow = f"{edge.relation} to" if edge.direction == "out" else f"{edge.relation} from"
-        cell = Text(visible(names.get(edge.target, ""))).append(f"\n{edge.target}", "dim")
+        cell = Text(visible(names.get(edge.target, ""))).append(f"\n{visible(edge.target)}", "dim")
         made.add_row(arrow, cell, plain(edge.metadata) if edge.metadata else "")
     return made
 

@@ -39,7 +39,7 @@ def pairs(rows: Iterable[tuple[str, Any]]) -> Table:
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for label, value in rows:
-        grid.add_row(label, value if isinstance(value, Text) else visible(str(value), lines=True))
+        grid.add_row(visible(label), value if isinstance(value, Text) else visible(str(value), lines=True))
     return grid
 
 
@@ -78,9 +78,9 @@ def skill_row(width: int, skill: Skill, before: Sequence[str], after: Sequence[s
     """The cells of one skill for `skill_table`."""
     name, domain = Text(visible(skill.name), "bold"), visible(skill.domain)
     if width < WIDE:
-        stacked = Text("\n").join([name, *([Text(domain)] if domain else []), Text(skill.id, "dim")])
+        stacked = Text("\n").join([name, *([Text(domain)] if domain else []), Text(visible(skill.id), "dim")])
         return [*before, stacked, *after]
-    return [*before, name, domain, *after, Text(skill.id, "dim")]
+    return [*before, name, domain, *after, Text(visible(skill.id), "dim")]
 
 
 def waiting_data(waiting: Waiting) -> dict[str, Any]:

@@ -47,4 +47,9 @@ Quiet = Annotated[
         "--quiet", metavar="", help="No notices and no progress; warnings and errors stay.", rich_help_panel=_PANEL
     ),
 ]
-SkillId = Annotated[str, typer.Argument(metavar="SKILL_ID", help="The id of a skill, in full.", show_default=False)]
+SkillId = Annotated[
+    str,
+    typer.Argument(
+        metavar="SKILL_ID", help="The id of a skill, in full; after -- if it begins with a dash.", show_default=False
+    ),
+]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from brain.engine.memory import SkillMemory, check_identifier
+from brain.engine.memory import SkillMemory, check_identifier, check_skill_id
 from brain.errors import InputError
 from brain.model.inputs import check_size
 from brain.model.record import validated
 from brain.model.relations import Edge, Relation
 from brain.model.skill import Skill
-from brain.model.text import check_text
+from brain.model.text import check_text, is_id
 from brain.store.values import new_operation
 
 DEEPEST = 10
@@ -28,31 +28,41 @@ class SkillGraph:
         """Writes the whole skill, new or in place of the stored one, and returns it as stored.
 
         With `expected_version` (0: it must be new) the write is refused with `ConflictError` if the stored skill has
-        another version. Raises `InputError` for what cannot be stored.
+        another version. Raises `InputError` for what cannot be stored, and for an id that a new skill may not have.
         """
+        self._check_new_ids([skill])
         draft = self._memory.draft(self._memory.secrets.out_of_skill(skill)).draft
         return self._store.save(draft, expected_version=_version(expected_version), operation=new_operation())
 
     def save_skills(self, skills: list[Skill]) -> None:
         """Writes many skills in one transaction: all or none."""
+        self._check_new_ids(skills)
         clean = [self._memory.secrets.out_of_skill(skill) for skill in skills]
         drafts = [prepared.draft for prepared in self._memory.drafts(clean)]
         self._store.save_many(drafts, operation=new_operation())
 
+    def _check_new_ids(self, skills: Sequence[object]) -> None:
+        """A skill that is there keeps its id, whoever chose it; a new one needs one that a caller may choose."""
+        odd = {skill.id: skill for skill in skills if isinstance(skill, Skill) and not is_id(skill.id)}
+        there = {skill.id for skill in self.get_many(odd)} if odd else set()
+        for skill_id in odd:
+            if skill_id not in there:
+                check_identifier(skill_id, "id of a new skill")
+
     def get_skill(self, skill_id: str) -> Skill | None:
         """The live skill with this id, or None."""
-        found = self._store.get_many([check_identifier(skill_id, "skill id")])
+        found = self._store.get_many([check_skill_id(skill_id)])
         return found[0] if found else None
 
     def get_many(self, skill_ids: Iterable[str]) -> list[Skill]:
         """The live skills among `skill_ids`, in their order, each once."""
         if isinstance(skill_ids, str):
             raise InputError("get_many takes a list of skill ids. For one id there is get_skill.")
-        return self._store.get_many(list(dict.fromkeys(check_identifier(i, "skill id") for i in skill_ids)))
+        return self._store.get_many(list(dict.fromkeys(check_skill_id(i) for i in skill_ids)))
 
     def delete_skill(self, skill_id: str) -> bool:
         """Removes a live skill with its steps, history and edges; whether there was one."""
-        return self._store.delete(check_identifier(skill_id, "skill id"), operation=new_operation())
+        return self._store.delete(check_skill_id(skill_id), operation=new_operation())
 
     def list_skills(self) -> list[Skill]:
         """All live skills, by id. `iter_skills` does not hold them all at once."""
@@ -92,7 +102,7 @@ class SkillGraph:
 
     def get_edges(self, skill_id: str) -> list[Edge]:
         """Edges that start or end at a skill; `direction` says which, `target` is the skill at the other end."""
-        return self._store.edges(check_identifier(skill_id, "skill id"))
+        return self._store.edges(check_skill_id(skill_id))
 
     def get_related_skills(
         self, skill_id: str, relation: str | Relation | None = None, max_depth: int = 2
@@ -107,7 +117,7 @@ class SkillGraph:
         if not isinstance(max_depth, int) or isinstance(max_depth, bool) or not 1 <= max_depth <= DEEPEST:
             raise InputError(f"max_depth must be a whole number from 1 to {DEEPEST}, not {max_depth!r}.")
         known = None if relation is None else relation_named(relation)
-        return self._store.related(check_identifier(skill_id, "skill id"), known, max_depth)
+        return self._store.related(check_skill_id(skill_id), known, max_depth)
 
     def cleanup_expired_skills(self) -> dict[str, int]:
         """Removes every expired skill: {"deleted": N, "checked": M}."""
@@ -124,7 +134,7 @@ def relation_named(relation: str | Relation) -> Relation:
 
 def _edge(source_id: str, relation: str | Relation, target_id: str, metadata: object) -> Edge:
     for skill_id in (source_id, target_id):
-        check_identifier(skill_id, "skill id")
+        check_skill_id(skill_id)
     known = relation_named(relation)
     return validated(Edge, {"source": source_id, "target": target_id, "relation": known, "metadata": metadata}, "edge")
 

@@ -17,7 +17,7 @@ from brain.analysis.abstraction import (
     skill_name,
     skill_tags,
 )
-from brain.engine.memory import Prepared, SkillMemory, check_identifier
+from brain.engine.memory import Prepared, SkillMemory, check_identifier, check_skill_id
 from brain.errors import ConflictError, InputError, SkillNotFoundError, StoreUnavailableError
 from brain.model import formulas
 from brain.model.context import ContextFeatures
@@ -113,7 +113,7 @@ class Learner:
         feedback_id: str | None,
     ) -> FeedbackReceipt:
         """See `Brain.feedback`."""
-        check_identifier(skill_id, "skill id")
+        check_skill_id(skill_id)
         named = {} if feedback_id is None else {"feedback_id": check_identifier(feedback_id, "feedback id")}
         task = self._memory.context(context)
         told = validated(

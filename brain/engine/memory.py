@@ -33,7 +33,7 @@ from brain.model.context import ContextFeatures
 from brain.model.inputs import Context, check_size, misspelt, read_input
 from brain.model.policy import Policy
 from brain.model.skill import Skill
-from brain.model.text import check_id, digest
+from brain.model.text import check_id, check_known_id, digest
 from brain.store.base import Store
 from brain.store.values import Changes, Draft, ReadProfiles, RecallEntry, new_operation
 
@@ -115,7 +115,7 @@ class SkillMemory:
         data = skill.to_dict()
         sized = {key: value for key, value in data.items() if key != "transfer_history"}
         check_size(sized, "the skill", self.limits, steps=len(skill.procedure), tags=len(skill.tags))
-        check_identifier(skill.id, "skill id")
+        check_skill_id(skill.id)
         copy = Skill.from_dict({**data, "namespace": self.store.namespace})
         ContextFeatures.from_dict(copy.source_context)  # refuses what later reads could not take
         if len(set(copy.tags)) < len(copy.tags):
@@ -253,8 +253,16 @@ def dedup_key(skill: Skill) -> str:
 
 
 def check_identifier(value: object, what: str) -> str:
-    """`value` if it may be an id; raises `InputError` that says what may."""
+    """`value` if a caller may choose it as an id; raises `InputError` that says what may."""
     try:
         return check_id(value, what)
+    except ValueError as error:
+        raise InputError(f"{error}.") from None
+
+
+def check_skill_id(value: object) -> str:
+    """`value` if a stored skill may have it as its id, whoever chose it; raises `InputError` that says what may."""
+    try:
+        return check_known_id(value, "skill id")
     except ValueError as error:
         raise InputError(f"{error}.") from None

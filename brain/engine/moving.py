@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from brain.analysis.profile import profile_of_skill
 from brain.engine.embedding import fits
-from brain.engine.memory import check_identifier
+from brain.engine.memory import check_skill_id
 from brain.errors import EmbeddingError, InputError
 from brain.model.relations import Edge
 from brain.model.skill import Skill
-from brain.model.text import parse_time
+from brain.model.text import LONGEST_KNOWN_ID, parse_time
 from brain.store.base import Store
 from brain.store.location import REDIS_SCHEMES
 from brain.store.values import EmbeddingStamp, KeptSkill, new_operation
@@ -34,7 +34,7 @@ NEWER = "the target has a newer one"
 THERE = "the target has one with this id"
 HAS_EXPIRED = "it has expired"
 NO_END = "one of its ends is not there"
-BAD_ID = "its id is not valid: use 1 to 200 letters, digits and . _ : @ + -"
+BAD_ID = f"its id has more than {LONGEST_KNOWN_ID:,} characters, or a NUL among them"
 
 
 class Existing(StrEnum):
@@ -140,9 +140,9 @@ def edges_in(source: Source, tell: Callable[[Skipped], Any]) -> Iterator[Sequenc
 
 
 def has_good_id(skill: Skill) -> bool:
-    """Whether the skill's id is one that a caller could have chosen. Old data in a Redis has others."""
+    """Whether a skill can be found by its id in every place. Old data in a Redis may have ids without an end."""
     try:
-        check_identifier(skill.id, "skill id")
+        check_skill_id(skill.id)
     except InputError:
         return False
     return True

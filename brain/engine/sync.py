@@ -19,7 +19,7 @@ from brain.engine.graph import SkillGraph
 from brain.engine.learning import Learner
 from brain.engine.listing import Listing, LiveListing, SkillOrder
 from brain.engine.live import Loading
-from brain.engine.memory import SkillMemory, check_identifier
+from brain.engine.memory import SkillMemory, check_identifier, check_skill_id
 from brain.engine.opening import (
     LanguageModel,
     Memory,
@@ -301,7 +301,7 @@ class SyncBrain:
         return self._listing.look(listing.checked(order, descending, text, tag, around, offset, limit))
 
     def get_traces(self, skill_id: str, limit: int = TRACES) -> list[StoredTrace]:
-        return traces_of(self._store, check_identifier(skill_id, "skill id"), limit)
+        return traces_of(self._store, check_skill_id(skill_id), limit)
 
     def stats(self, expiring_within: timedelta = EXPIRING) -> Stats:
         return stats_of(self._store, expiring_within)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from brain.config import DEFAULT_MIN_SCORE, DEFAULT_TOP_K
 from brain.model.formulas import DEFAULT_QUALITY
+from brain.model.text import LONGEST_KNOWN_ID
 
 MOST_RECALLED = 20
 """Skills that one `recall` returns at most."""
@@ -16,6 +17,8 @@ MOST_RELATED = 100
 
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}$")]
 """An id as `brain.model.text.Identifier` has it, in the dialect of JSON Schema."""
+KnownId = Annotated[str, Field(pattern=r"^[^\x00]*\S[^\x00]*$", max_length=LONGEST_KNOWN_ID)]
+"""An id of a stored skill, as `brain.model.text.KnownId` has it."""
 
 
 class Arguments(BaseModel):
@@ -68,7 +71,7 @@ class Recall(Task):
 class Why(Task):
     """Arguments of `why`."""
 
-    skill_id: Id = _SKILL_ID
+    skill_id: KnownId = _SKILL_ID
 
 
 class Learn(Arguments):
@@ -92,7 +95,7 @@ class Learn(Arguments):
     )
     quality: float = Field(DEFAULT_QUALITY, ge=0, le=1, description="How well it was solved.")
     name: str = Field("", description="A name for the skill, if it is new. By default one is made.")
-    derived_from: list[Id] = Field(
+    derived_from: list[KnownId] = Field(
         default_factory=list,
         description="Ids of the skills that were recalled and used for this; the new skill is connected with them.",
         examples=[["diagnosis"]],
@@ -102,7 +105,7 @@ class Learn(Arguments):
 class Feedback(Arguments):
     """Arguments of `feedback`."""
 
-    skill_id: Id = _SKILL_ID
+    skill_id: KnownId = _SKILL_ID
     success: StrictBool = Field(description="Whether the task was solved with it.")
     feedback_id: Id = Field(
         description="An id of this use of the skill, unique to it: sent again, it counts once. Make one of the run's "
@@ -121,13 +124,13 @@ class Feedback(Arguments):
 class Get(Arguments):
     """Arguments of `get`."""
 
-    skill_id: Id = _SKILL_ID
+    skill_id: KnownId = _SKILL_ID
 
 
 class Related(Arguments):
     """Arguments of `related`."""
 
-    skill_id: Id = _SKILL_ID
+    skill_id: KnownId = _SKILL_ID
     relation: Literal[
         "ANY", "DERIVES_FROM", "COMPOSED_OF", "SPECIALIZES", "TRANSFERRED_TO", "CONFLICTS_WITH", "COMPLEMENTS"
     ] = Field("ANY", description="Which connections to follow, in either direction.")

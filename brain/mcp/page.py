@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from brain.mcp.budget import tokens
 from brain.mcp.fence import fenced, line, listed, quoted
 from brain.model.candidate import TransferCandidate
+from brain.model.shown import visible
 from brain.model.skill import Skill, SkillCondition, SkillStep
 
 STEPS_SHOWN = 40
@@ -89,7 +90,7 @@ def _heading(place: int, candidate: TransferCandidate) -> list[str]:
     skill = candidate.skill
     name = line(skill.name, LONGEST_TITLE) or "A skill without a name"
     domain = f"; learned in: {line(skill.domain, LONGEST_TITLE)}" if skill.domain else ""
-    return [f"## {place}. {name}", f"- id: {line(skill.id)}", f"- score: {candidate.combined_score:.3f}{domain}"]
+    return [f"## {place}. {name}", f"- id: {visible(skill.id)}", f"- score: {candidate.combined_score:.3f}{domain}"]
 
 
 def _needs(skill: Skill) -> list[str]:
@@ -106,7 +107,7 @@ def _steps(skill: Skill, most: int, longest: int) -> list[str]:
 def _facts(skill: Skill) -> list[str]:
     uses = f"{skill.usage_count} {'use' if skill.usage_count == 1 else 'uses'}"
     facts: list[tuple[str, str]] = [
-        ("id", line(skill.id)),
+        ("id", visible(skill.id)),
         ("type", line(skill.skill_type)),
         ("learned in", line(skill.domain)),
         ("learned from", line(skill.task)),

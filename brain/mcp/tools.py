@@ -17,6 +17,7 @@ from brain.mcp.fence import fenced, line, listed
 from brain.mcp.page import recalled_page, skill_page
 from brain.model.candidate import TransferCandidate
 from brain.model.relations import Relation
+from brain.model.shown import visible
 from brain.model.skill import Skill
 
 
@@ -124,8 +125,8 @@ def related(use: Use, given: inputs.Related) -> Answer:
     if not found:
         return Answer(result, "No other skill is connected with this one.")
     parts = [f"around: {line(skill.name)}"]
-    parts += [f"- {distance} away: {line(other.name)} (id {line(other.id)})" for other, distance in shown]
-    parts += [f"- {line(end.source)} {end.relation} {line(end.target)}" for end in connections]
+    parts += [f"- {distance} away: {line(other.name)} (id {visible(other.id)})" for other, distance in shown]
+    parts += [f"- {visible(end.source)} {end.relation} {visible(end.target)}" for end in connections]
     count = f"{len(found)} connected" if len(shown) == len(found) else f"{len(shown)} of {len(found)} connected"
     return Answer(result, f"{count}, nearest first.\n\n{fenced(chr(10).join(parts))}")
 
@@ -177,7 +178,7 @@ def _redacted(use: Use, given: BaseModel, *names: str) -> tuple[dict[str, Any], 
 def _standing(skill: Skill) -> list[str]:
     return [
         f"- name: {line(skill.name)}",
-        f"- id: {line(skill.id)}",
+        f"- id: {visible(skill.id)}",
         f"- confidence: {skill.confidence:.3f}; transfers: {skill.transfer_successes} of {skill.transfer_count}",
         f"- expires: {skill.expires_at or 'never'}",
     ]

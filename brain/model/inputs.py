@@ -14,7 +14,7 @@ from brain.errors import InputError, LimitError
 from brain.model.formulas import DEFAULT_QUALITY
 from brain.model.record import Record, RecordType, validated
 from brain.model.skill import PROCEDURAL
-from brain.model.text import Identifier, Json, JsonObject, SpokenText, Text, Unit, check_id
+from brain.model.text import Json, JsonObject, KnownId, SpokenText, Text, Unit, check_id
 
 STEP_TEXT_KEYS = ("action", "description", "name", "agent_id", "tool")
 """Where the text of a step given as an object is looked for, in this order."""
@@ -117,7 +117,7 @@ class Execution(Record):
     skill_type: SpokenText = PROCEDURAL
     trace_id: Annotated[str | None, _checked_id("trace id")] = None
     skill_id: Annotated[str | None, _checked_id("skill id")] = None
-    derived_from: Annotated[list[Identifier], BeforeValidator(_checked_list)] = Field(default_factory=list)
+    derived_from: Annotated[list[KnownId], BeforeValidator(_checked_list)] = Field(default_factory=list)
 
     @property
     def unread(self) -> list[str]:

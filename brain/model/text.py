@@ -17,6 +17,8 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}")
+LONGEST_KNOWN_ID = 1_000
+"""Characters of an id by which a stored skill is found; every store can look for as many."""
 _MAX_INTEGER_BITS = 13_000  # Python's own limit for reading an integer back from text is 4 300 digits
 _MAX_NESTING = 200  # records refuse what would exhaust the JSON reader; `Limits.nesting` is the tighter cap
 
@@ -39,14 +41,37 @@ def check_spoken_text(value: Any) -> str:
     return text
 
 
+def is_id(value: Any) -> bool:
+    """Whether `value` may be an id that a caller chooses."""
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
 def check_id(value: Any, what: str = "id") -> str:
     """`value` if it may be an id that a caller chooses; raises `ValueError` that says what may."""
-    if not isinstance(value, str) or not _ID.fullmatch(value):
+    if not is_id(value):
         raise ValueError(
             f"{str(value)[:60]!r} is not a valid {what}: use 1 to 200 letters, digits and . _ : @ + -, "
             "beginning with a letter or digit"
         )
     return str(value)
+
+
+def check_known_id(value: Any, what: str = "id") -> str:
+    """`value` if it may be the id of something that is stored; raises `ValueError` that says what may.
+
+    What others wrote (old data in a Redis, and copies of it) has ids that `check_id` lets nobody choose.
+    """
+    try:
+        text = check_spoken_text(value)
+        if len(text) <= LONGEST_KNOWN_ID and "\0" not in text:  # SQLite's lists end a text at a NUL
+            return text
+        fault = f"has {len(text):,} characters" if len(text) > LONGEST_KNOWN_ID else "holds a NUL"
+    except ValueError as error:
+        fault = str(error)
+    raise ValueError(
+        f"{str(value)[:60]!r} is not a valid {what}: it {fault}. Use the text, of at most {LONGEST_KNOWN_ID:,} "
+        "characters, that a listing gives"
+    )
 
 
 def check_json(value: Any, path: str = "", depth: int = 0) -> Any:
@@ -142,3 +167,5 @@ Count = Annotated[int, Field(ge=0, strict=True, lt=2**62)]
 """A whole number of at least 0 that fits a 64-bit store."""
 Identifier = Annotated[str, BeforeValidator(check_id)]
 """An id that a caller may choose."""
+KnownId = Annotated[str, BeforeValidator(check_known_id)]
+"""An id of something that is stored, whoever chose it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brain.engine.memory import check_identifier
+from brain.engine.memory import check_skill_id
 from brain.engine.sync import memory_of
 from brain.errors import InputError
 from brain.model.skill import Skill
@@ -131,7 +131,7 @@ def _chosen(store: Store, skill_ids: Sequence[str] | None, tag: str | None) -> I
     """The skills to write, by id."""
     if skill_ids is None:
         return (skill for page in store.pages(tag=tag) for skill in page)
-    wanted = sorted({check_identifier(skill_id, "skill id") for skill_id in skill_ids})
+    wanted = sorted({check_skill_id(skill_id) for skill_id in skill_ids})
     return iter(all_of(wanted, list(_named(store, wanted)), store.namespace))
 
 

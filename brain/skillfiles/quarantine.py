@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from brain.engine.embedding import fits
-from brain.engine.memory import check_identifier
+from brain.engine.memory import check_identifier, check_skill_id
 from brain.engine.moving import Existing, copy
 from brain.engine.sync import memory_of
 from brain.errors import ConflictError, InputError, SkillNotFoundError
@@ -52,7 +52,7 @@ def approve(
     unless that is to be replaced, `StoreError`. Before the first is moved, all are looked at.
     """
     quarantine, target = memory_of(waiting).store, memory_of(brain).store
-    wanted = sorted({check_identifier(skill_id, "skill id") for skill_id in skill_ids})
+    wanted = sorted({check_skill_id(skill_id) for skill_id in skill_ids})
     held = {skill.id: skill for skill in quarantine.get_many(wanted)}
     there = {skill.id: skill for skill in target.get_many(wanted)}
     for skill_id in wanted:

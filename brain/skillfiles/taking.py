@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from brain.engine.memory import check_identifier
+from brain.engine.memory import check_skill_id
 from brain.engine.moving import Existing, differs
 from brain.errors import InputError
 from brain.model.record import validated
@@ -73,7 +73,7 @@ class Taking:
 
     def _decide_own(self, made: Made) -> Decision:
         skill = made.record.skill
-        there = self._there(check_identifier(skill.id, "skill id"))
+        there = self._there(check_skill_id(skill.id))
         if there is None:
             return Decision(Status.NEW, made)
         if not differs(there, skill):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from shlex import quote
 
 from brain.model.relations import Edge, Relation
 from brain.model.shown import moment, plain, score
@@ -25,7 +26,6 @@ LABEL = 10
 LEAST_BESIDE = 8
 """Columns that text needs beside its label."""
 
-_ALL = "brain show {} prints all."
 _INWARDS = {
     Relation.DERIVES_FROM: "source of",
     Relation.COMPOSED_OF: "part of",
@@ -126,7 +126,7 @@ def _steps(steps: Sequence[SkillStep], width: int, skill_id: str) -> Iterator[Li
         notes += [plain(step.parameters)] if step.parameters else []
         left -= len(text) + sum(map(len, notes))
         if left < 0:
-            yield from _texts(f"… and {len(steps) - i + 1:,} more; {_ALL.format(skill_id)}", width, "quiet")
+            yield from _texts(f"… and {len(steps) - i + 1:,} more; {_all_of(skill_id)}", width, "quiet")
             return
         head = [(f"{i:>{indent - 2}}  ", "label")]
         yield from _hanging(head, f"{text} (optional)" if step.is_optional else text, width, "text")
@@ -150,7 +150,12 @@ def _edges(details: Details, width: int) -> Iterator[Line]:
             lines += _hanging([("  ", "text")], _cut(plain(edge.metadata)), width, "quiet")
         yield from (Line(line.spans, number) for line in lines)
     if details.more_edges:
-        yield from _texts(f"… and {details.more_edges:,} more; {_ALL.format(details.skill_id)}", width, "quiet")
+        yield from _texts(f"… and {details.more_edges:,} more; {_all_of(details.skill_id)}", width, "quiet")
+
+
+def _all_of(skill_id: str) -> str:
+    """Where all of a skill is to be read, as it is typed in a shell."""
+    return f"brain show {'-- ' if skill_id.startswith('-') else ''}{quote(skill_id)} prints all."
 
 
 def _relation(edge: Edge) -> str:

@@ -148,8 +148,12 @@ def test_observe_refuses_malformed_ids(untouched, bad):
             untouched.observe(TRACE, CONTEXT, OUTCOME, **{name: bad})
 
 
-@pytest.mark.parametrize("bad", BAD_IDS, ids=shown)
-def test_every_verb_refuses_malformed_ids(untouched, bad):
+NO_IDS = ["", " ", "\n", SURROGATE, "x" * 1_001, "a\0b", 5, None, b"a", ["a"]]
+"""What nothing that is stored can have as its id. Others chose ids that `BAD_IDS` lets nobody choose: test_odd_ids."""
+
+
+@pytest.mark.parametrize("bad", NO_IDS, ids=shown)
+def test_every_verb_refuses_what_is_no_id(untouched, bad):
     graph = untouched.skill_graph
     calls = [
         lambda: untouched.get_skill(bad),
@@ -161,6 +165,11 @@ def test_every_verb_refuses_malformed_ids(untouched, bad):
         lambda: graph.add_edge(bad, "COMPLEMENTS", "stored"),
         lambda: graph.add_edge("stored", "COMPLEMENTS", bad),
         lambda: untouched.transfer_engine.score_skill(bad, CONTEXT),
+        lambda: graph.get_many([bad]),
+        lambda: graph.delete_edge(bad, "COMPLEMENTS", "stored"),
+        lambda: untouched.get_traces(bad),
+        lambda: untouched.why(bad, CONTEXT),
+        lambda: untouched.observe(TRACE, CONTEXT, OUTCOME, derived_from=[bad]),
     ]
     for call in calls:
         with pytest.raises(InputError):
@@ -250,6 +259,8 @@ SAVE = {
     "nothing": lambda: None,
     "no name and no steps": lambda: Skill(id="new"),
     "a malformed id": lambda: Skill(id="a/b", name="n"),
+    "an id without an end": lambda: Skill(id="x" * 1_001, name="n"),
+    "an id that is no text": lambda: changed(id=5),
     "too many steps": lambda: Skill(id="new", name="n", procedure=[{"action": "a"}] * 1_001),
     "too many tags": lambda: skill("new", tags=[f"t{i}" for i in range(1_001)]),
     "too much text": lambda: skill("new", description="x" * 1_000_001),

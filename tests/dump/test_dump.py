@@ -258,21 +258,24 @@ def test_what_has_expired_since_is_left_out_or_lives_on(place, tmp_path):
             assert (moved.written, moved.edges) == (1, 0)
 
 
-def test_ids_that_nobody_could_choose_are_told_and_left_out(place, redis_server, tmp_path):
+ENDLESS = "x" * 1_001  # an id that no place looks for
+
+
+def test_ids_that_no_place_could_find_are_told_and_left_out(place, redis_server, tmp_path):
     import redis
 
     store = place("redis")
     keys = Keys(store.location.partition("prefix=")[2], "default")
     with redis.Redis.from_url(redis_server.url) as client:
-        for skill_id in ("good", "a whole sentence", "zz"):
+        for skill_id in ("good", "a whole sentence", ENDLESS, "zz"):
             client.set(keys.document(skill_id), json.dumps({"id": skill_id, "name": skill_id}))
             client.hset(keys.index, skill_id, skill_id)
     told = []
     done = dump(store, tmp_path / "wild.jsonl", tell=told.append)
-    assert [(one.subject, one.reason) for one in told] == [("a whole sentence", BAD_ID)]
-    assert done.skills == 2 and done.skipped["skill", BAD_ID] == 1
+    assert [(one.subject, one.reason) for one in told] == [(ENDLESS, BAD_ID)]
+    assert done.skills == 3 and done.skipped["skill", BAD_ID] == 1
     there = place("sqlite")
-    assert loaded(tmp_path / "wild.jsonl", there).written == 2
+    assert loaded(tmp_path / "wild.jsonl", there).written == 3
 
 
 def deep(levels):

@@ -20,6 +20,8 @@ from brain.cli.layout import visible
 from brain.config import DEFAULT_MIN_SCORE, DEFAULT_TOP_K
 from brain.demo.run import demo_namespace, forget, run_demo
 from brain.demo.scenarios import LESSONS
+from tests.contract.samples import BREAD
+from tests.contract.test_odd_ids import bring
 
 EXECUTION = {
     "execution_trace": {"steps": ["list the ingredients", {"action": "weigh each ingredient"}, "bake the loaf"]},
@@ -505,7 +507,7 @@ def test_feedback_on_an_unknown_skill_exits_1(run):
     ("arguments", "word"),
     [
         (["id"], "--success or --failure"),
-        (["a b", "--success"], "not a valid skill id"),
+        ([" ", "--success"], "not a valid skill id"),
         (["id", "--success", "--adaptations", "{"], "--adaptations is not JSON"),
         (["id", "--success", "--adaptations", "[]"], "--adaptations must hold a JSON object, not a list"),
         (["id", "--success", "--adaptations", '{"a": NaN}'], "finite"),
@@ -560,7 +562,8 @@ def test_show_of_a_skill_that_never_expires(brain, run):
 @pytest.mark.parametrize("command", ["show", "related"])
 def test_an_unknown_skill_exits_1(run, command):
     refused(run(command, "gone"), "No skill 'gone'", code=1)
-    refused(run(command, "a b"), "not a valid skill id")
+    refused(run(command, "a b"), "No skill 'a b'", code=1)
+    refused(run(command, " "), "not a valid skill id")
 
 
 def test_an_id_is_not_completed(learn, run):
@@ -598,12 +601,35 @@ def test_link_refuses(learn, run):
     one = learn()["skill"]["id"]
     refused(run("link", one, "COMPLEMENTS", one), "to itself")
     refused(run("link", one, "COMPLEMENTS", "gone"), "No skill 'gone'", code=1)
-    refused(run("link", one, "COMPLEMENTS", "a b"), "not a valid skill id")
+    refused(run("link", one, "COMPLEMENTS", " "), "not a valid skill id")
     refused(run("link", one, "COMPLEMENTS", "b", "--metadata", "1"), "--metadata must hold a JSON object")
     refused(run("related", one, "--depth", 11), "from 1 to 10")
 
 
 # Odd text
+
+
+ODD_IDS = ["a whole sentence", "kitchen/bread", "-x", "--all", "\x1b]0;x\x07 \u202e", "ß" * 300]
+
+
+@pytest.mark.parametrize("odd", ODD_IDS, ids=range(len(ODD_IDS)))
+def test_every_command_takes_an_id_that_nobody_could_choose_and_prints_it_without_harm(brain, run, odd, tmp_path):
+    bring(brain, odd)
+    brain.skill_graph.save_skill(Skill(id="plain", name="plain"))
+    assert json.loads(run("show", "--json", "--", odd).stdout)["skill"]["id"] == odd
+    said = [
+        run("feedback", "--success", "--", odd),
+        run("link", "--", odd, "COMPLEMENTS", "plain"),
+        run("show", "plain"),
+        run("related", "--", "plain"),
+    ]
+    said += [run("skills"), run("skills", COLUMNS="200"), run("show", "--", odd), run("recall", BREAD)]
+    said += [run("link", "--remove", "--", odd, "COMPLEMENTS", "plain"), run("export", "--", odd, tmp_path / "out")]
+    said += [run("delete", "--", odd)]
+    for result in said:
+        assert result.exit_code == 0, result.stderr
+        assert not set("\x1b\u202e\x07") & set(result.output)
+    refused(run("show", "--", odd), "No skill", code=1)
 
 
 def test_odd_text_is_neither_markup_nor_control_sequence(brain, run, data):

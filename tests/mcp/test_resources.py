@@ -10,7 +10,9 @@ from brain.errors import StoreUnavailableError
 from brain.mcp.memory import Memory
 from brain.mcp.resources import PAGE
 from brain.mcp.server import build
-from tests.mcp.sessions import in_process, talk
+from brain.model.shown import visible
+from tests.contract.test_odd_ids import bring
+from tests.mcp.sessions import call, in_process, talk
 
 
 def skills(*ids):
@@ -42,6 +44,42 @@ def test_a_skill_is_read_as_markdown_by_its_address(brain):
     assert template.uri_template == "skill://{id}"
     assert content.mime_type == resource.mime_type == "text/markdown"
     assert "# Skill a:b@c+1.x" in content.text and "1. do it" in content.text
+
+
+ODD_IDS = [
+    "two  spaces",
+    "kitchen/bread",
+    "../../etc",
+    ".",
+    "..",
+    "Brötchen",
+    "100%",
+    "?a#b",
+    "-x",
+    "ß" * 1_000,
+    "\x1b[31m\n",
+]
+
+
+@pytest.mark.parametrize("odd", ODD_IDS, ids=range(len(ODD_IDS)))
+def test_a_skill_is_found_by_an_id_that_nobody_could_choose(odd, file_place, clock):
+    brain = file_place.open(clock=clock)
+    bring(brain, odd)
+    brain.skill_graph.save_skill(Skill(id="plain", name="plain"))
+    brain.skill_graph.add_edge("plain", "COMPLEMENTS", odd)
+
+    async def conversation():
+        async with in_process(brain) as client:
+            one, _ = sorted((await client.list_resources()).resources, key=lambda found: found.name == "plain")
+            read = (await client.read_resource(one.uri)).contents[0].text
+            got = await call(client, "get", skill_id=odd)
+            around = await call(client, "related", skill_id="plain")
+            rated = await call(client, "feedback", skill_id=odd, success=True, feedback_id="f")
+            return read, got["skill_id"], around["skills"][0]["skill_id"], rated["skill"]["skill_id"]
+
+    read, *ids = talk(conversation)
+    assert ids == [odd] * 3
+    assert f"id: {visible(odd)}" in read
 
 
 def test_the_list_is_read_page_by_page_while_skills_come_and_go(brain):

@@ -193,9 +193,13 @@ def wild(place, redis_server):
         yield found
 
 
+ENDLESS = "x" * 1_001
+
+
 def careless(wild):
     wild.document("old", expires_at="2020-01-01T00:00:00+00:00")
     wild.document("a whole sentence: as an id")
+    wild.document(ENDLESS)
     wild.client.set(wild.keys.document("broken"), "{")
     wild.client.rpush(wild.keys.document("a list"), "x")
     for skill_id in ("ghost", "broken", "a list"):
@@ -216,7 +220,7 @@ def test_old_data_is_imported_with_its_edges_and_what_is_left_is_told(target, wi
     before, there, told = wild.dump(), place(target), []
     moved = copy(wild.store, there, tell=told.append)
     assert wild.dump() == before
-    assert sorted(found.id for page in there.pages() for found in page) == ["a", "b", "c"]
+    assert sorted(found.id for page in there.pages() for found in page) == ["a", "a whole sentence: as an id", "b", "c"]
     edges = sorted((e.source, e.relation, e.target, str(e.metadata)) for page in there.export_edges() for e in page)
     assert edges == [
         ("a", "COMPLEMENTS", "b", "{'n': 1}"),
@@ -231,12 +235,12 @@ def test_old_data_is_imported_with_its_edges_and_what_is_left_is_told(target, wi
         ("ghost", NO_DOCUMENT),
         ("broken", UNREADABLE),
         ("a list", UNREADABLE),
-        ("a whole sentence: as an id", BAD_ID),
+        (ENDLESS, BAD_ID),
     }
     assert sorted((one.reason) for one in told if one.kind == "edge") == sorted((DOUBLE, NO_END, UNREADABLE))
     kept = all_of(there)
     again = copy(wild.store, there)
-    assert (again.written, again.unchanged) == (0, 3)
+    assert (again.written, again.unchanged) == (0, 4)
     assert all_of(there) == kept
 
 

@@ -230,6 +230,10 @@ def test_endless_text_is_cut_and_says_how_much_is_missing():
     said = text_of(lines).replace("\n", "")
     assert f"({10**6 - LONGEST_TEXT:,} more)" in said
     assert "more; brain show s prints all." in said
+    for odd, typed in (("a b", "'a b'"), ("-x", "-- -x"), ("a;b", "'a;b'")):
+        assert f"brain show {typed} prints all." in text_of(
+            page(Details(odd, skill.model_copy(update={"id": odd})), 60, NOW)
+        )
     assert len(lines) < 2_500
 
 
