@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         SkillNotFoundError,
         StatementError,
         StoreError,
+        StoreReplacedError,
         StoreUnavailableError,
         TraceError,
         WorkflowError,
@@ -105,6 +106,7 @@ _HOME = {
     "StatementError": "brain.errors",
     "Stats": "brain.model.stats",
     "StoreError": "brain.errors",
+    "StoreReplacedError": "brain.errors",
     "StoreUnavailableError": "brain.errors",
     "StoredTrace": "brain.model.provenance",
     "SyncBrain": "brain.engine.brain",  # not where it is made: there its docstrings are missing
@@ -165,6 +167,7 @@ __all__ = [
     "StatementError",
     "Stats",
     "StoreError",
+    "StoreReplacedError",
     "StoreUnavailableError",
     "StoredTrace",
     "SyncBrain",

@@ -14,6 +14,7 @@
     ├── StoreError                      the place where skills are kept
     │   ├── LocationError               the location string names no store
     │   ├── StoreUnavailableError       nothing answers at the address, or it stopped answering
+    │   │   └── StoreReplacedError      another file stands where the open one stood; what is opened anew works on it
     │   ├── AuthenticationError         the server answers and refuses the credentials
     │   ├── SchemaError                 the schema is newer than this code, or was changed by hand
     │   └── StatementError              a statement file is malformed (a defect of this package)
@@ -173,6 +174,10 @@ class LocationError(StoreError):
 
 class StoreUnavailableError(StoreError):
     """Nothing answers at the location, or the connection broke and retries ran out."""
+
+
+class StoreReplacedError(StoreUnavailableError):
+    """Another file stands where the one stood that is open. A brain that is opened anew works on that one."""
 
 
 class AuthenticationError(StoreError):

@@ -151,7 +151,9 @@ def approve(
             moved = approved(waiting, brain, wanted, replacing=replace, progress=advance)
     for skill_id in sorted(set(wanted) - set(moved)):
         output.notice(f"{visible(skill_id)} does not wait; a skill with this id is in {namespace}.")
-    output.data({"approved": moved, "namespace": namespace}, f"{len(moved)} approved: {visible(', '.join(moved)) or 'none'}")
+    output.data(
+        {"approved": moved, "namespace": namespace}, f"{len(moved)} approved: {visible(', '.join(moved)) or 'none'}"
+    )
 
 
 @contextmanager

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from brain.engine.sync import SyncBrain
 
@@ -18,6 +20,7 @@ class Memory:
     def __init__(self, opening: Callable[[], SyncBrain]) -> None:
         self._opening, self._lock = opening, threading.Lock()
         self._brain: SyncBrain | None = None
+        self._uses: Counter[SyncBrain] = Counter()
 
     def brain(self) -> SyncBrain:
         """The open brain; whoever asks meanwhile waits. Raises what opening it raises."""
@@ -25,6 +28,30 @@ class Memory:
             if self._brain is None:
                 self._brain = self._opening()
             return self._brain
+
+    @contextmanager
+    def using(self) -> Iterator[SyncBrain]:
+        """The open brain, which stays open until the end of the block even if it is let go meanwhile."""
+        while True:
+            brain = self.brain()
+            with self._lock:
+                if self._brain is brain:
+                    self._uses[brain] += 1
+                    break
+        try:
+            yield brain
+        finally:
+            with self._lock:
+                self._uses[brain] -= 1
+                unused = not self._uses[brain] and self._brain is not brain
+            if unused:
+                brain.close()
+
+    def let_go(self, brain: SyncBrain) -> None:
+        """Has the next use open another brain in place of this one, whose file was replaced. Its last use closes it."""
+        with self._lock:
+            if self._brain is brain:
+                self._brain = None
 
     def close(self) -> None:
         """Frees the store."""

@@ -35,7 +35,7 @@ from mcp_types import Tool as ToolInfo
 from pydantic import BaseModel, ValidationError
 
 from brain.config import installed_version
-from brain.errors import BrainError, InputError, SkillNotFoundError
+from brain.errors import BrainError, InputError, SkillNotFoundError, StoreReplacedError
 from brain.mcp import prompts, resources
 from brain.mcp.memory import Memory
 from brain.mcp.schemas import schema_of
@@ -143,7 +143,18 @@ class _Service:
         return await to_thread.run_sync(partial(self._work, work), limiter=self._limiter)
 
     def _work(self, work: Callable[[Use], Answer]) -> Answer:
-        return work(Use(self._memory.brain(), self._redacting, self._read_only))
+        try:
+            return self._worked(work)
+        except StoreReplacedError:  # as when a backup was brought back: nothing was read or written
+            return self._worked(work)
+
+    def _worked(self, work: Callable[[Use], Answer]) -> Answer:
+        with self._memory.using() as brain:
+            try:
+                return work(Use(brain, self._redacting, self._read_only))
+            except StoreReplacedError:
+                self._memory.let_go(brain)
+                raise
 
 
 def _info(tool: Tool) -> ToolInfo:

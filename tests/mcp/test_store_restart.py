@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from brain import SyncBrain
+from brain.errors import StoreError
+from brain.mcp.memory import Memory
 from brain.store.neo4j import connection
 from tests.conftest import OPENED
 from tests.mcp.sessions import LESSON, TASK, call, in_process, refusal, talk, with_process
@@ -103,3 +105,47 @@ def test_a_session_goes_on_after_its_file_was_put_back(tmp_path):
     told, learned = talk(conversation)
     assert "skills.db" in told
     assert learned["outcome"] == "reinforced"
+
+
+def replace(file, *lessons):
+    """Puts another file in the place of one, as when a backup is brought back."""
+    for path in file.parent.glob(f"{file.name}*"):
+        path.unlink()
+    with SyncBrain.open(f"sqlite:///{file}", cache=False) as brain:
+        for lesson in lessons:
+            brain.observe({"steps": lesson["steps"]}, {"task": lesson["task"]}, {"success": True}, "brought back")
+
+
+@pytest.mark.parametrize("first", ["learn", "recall"])
+def test_a_session_goes_on_with_the_file_that_took_the_place_of_its_own(tmp_path, first):
+    file = tmp_path / "skills.db"
+
+    async def conversation():
+        async with with_process(tmp_path, "--store", f"sqlite:///{file}") as client:
+            await call(client, "learn", **LESSON)
+            replace(file, LESSON)
+            learned = await call(client, "learn", **LESSON) if first == "learn" else None
+            found = await call(client, "recall", **TASK)
+            replace(file)
+            return learned, found, await call(client, "recall", **TASK)
+
+    learned, found, empty = talk(conversation)
+    assert [skill["name"] for skill in found["skills"]] == ["brought back"]
+    assert learned is None or learned["outcome"] == "reinforced"
+    assert empty["skills"] == []
+
+
+def test_a_brain_that_is_let_go_is_closed_by_its_last_use(tmp_path):
+    memory = Memory(lambda: SyncBrain.open(f"sqlite:///{tmp_path / 'skills.db'}", cache=False))
+    with memory.using() as first:
+        memory.let_go(first)
+        with memory.using() as second:
+            memory.let_go(first)
+            assert second is not first
+        assert first.get_skills() == []
+    with pytest.raises(StoreError, match="closed"):
+        first.get_skills()
+    with memory.using() as third:
+        assert third is second
+        assert third.get_skills() == []
+    memory.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import brain.store.sqlite
-from brain.errors import StoreUnavailableError
+from brain.errors import StoreReplacedError, StoreUnavailableError
 from brain.model.relations import Relation
 from brain.store import migrations
 from brain.store.statements import data_folder, load
@@ -265,6 +265,26 @@ def test_deletions_are_forgotten_the_oldest_first(sqlite_place, monkeypatch):
     assert store.changes(since).stale
     assert list(store.changes(since + 4).deleted) == ["s4", "s5", "s6", "s7", "s8"]
     assert sqlite_place.raw.run("SELECT deletions, complete_since FROM namespace") == [(5, since + 4)]
+
+
+def test_a_file_that_took_the_place_of_ours_is_neither_read_nor_written(sqlite_place, tmp_path):
+    store = sqlite_place.open()
+    store.save(draft("a"), expected_version=None, operation=operation())
+    file = tmp_path / "brain.db"
+    for path in tmp_path.glob("brain.db*"):
+        path.rename(tmp_path / f"old-{path.name}")
+    assert [skill.id for skill in store.get_many(["a"])] == ["a"], "a removed one may be put back"
+    with pytest.raises(StoreUnavailableError, match="removed") as caught:
+        store.save(draft("b"), expected_version=None, operation=operation())
+    assert not isinstance(caught.value, StoreReplacedError)
+    sqlite_place.open().save(draft("c"), expected_version=None, operation=operation())
+    assert file.exists()
+    for call in (
+        lambda: store.get_many(["a"]),
+        lambda: store.save(draft("b"), expected_version=None, operation=operation()),
+    ):
+        with pytest.raises(StoreReplacedError, match="replaced by another file"):
+            call()
 
 
 def test_nothing_is_left_behind_by_what_was_removed(sqlite_place, clock):

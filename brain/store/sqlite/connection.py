@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from brain.errors import LocationError, StoreError, StoreUnavailableError
+from brain.errors import LocationError, StoreError, StoreReplacedError, StoreUnavailableError
 from brain.store.statements import load
 
 MEMORY = ":memory:"
@@ -67,10 +67,7 @@ class Connection:
             raise StoreError(
                 f"{self._location} was opened by another process. Open the brain after the fork.", self._location
             )
-        if mode == "write" and self._file != self._identity():
-            raise StoreUnavailableError(
-                f"{self._location} was removed or replaced while it was open. Open the brain again.", self._location
-            )
+        self._check_place(mode)
         with self._errors(), self._connection_for(mode) as connection:
             outer = getattr(self._active, "now", None)
             if outer and outer[0] is connection and mode == "read":
@@ -112,10 +109,25 @@ class Connection:
             else:
                 self._idle.put(reader)
 
+    def _check_place(self, mode: str) -> None:
+        """A file that was removed is still read, for it may be put back; one that another took the place of is not."""
+        now = self._identity()
+        if now == self._file:
+            return
+        if now is not None:
+            raise StoreReplacedError(
+                f"{self._location} was replaced by another file while it was open. Open the brain again.",
+                self._location,
+            )
+        if mode == "write":
+            raise StoreUnavailableError(
+                f"{self._location} was removed while it was open. Put it back, or open the brain again.", self._location
+            )
+
     def _identity(self) -> tuple[int, int] | None:
         """Which file the path names now; None if there is none, or it is in memory."""
         try:
-            found = os.stat(self._path)  # noqa: PTH116  # before every write: a Path takes three times as long
+            found = os.stat(self._path)  # noqa: PTH116  # in every transaction: a Path takes three times as long
         except OSError:
             return None
         return found.st_dev, found.st_ino
