@@ -48,6 +48,9 @@ $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "brain needs Python 3.11 or newer, and $(PYTHON) is none. Name another: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; \
+	  exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 clean:
