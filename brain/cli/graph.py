@@ -13,7 +13,7 @@ from rich.text import Text
 from brain.cli.ending import NO
 from brain.cli.files import as_object, parse_json
 from brain.cli.layout import expiry, moment, pairs, plain, score, skill_row, skill_table, table, transfers, visible
-from brain.cli.opening import opened
+from brain.cli.opening import no_skills, opened
 from brain.cli.options import AsJson, Location, Namespace, Quiet, SkillId
 from brain.cli.output import Output
 from brain.errors import SkillNotFoundError
@@ -66,7 +66,8 @@ def skills(
             return
         first = next(found, None)
         if first is None:
-            output.notice("No skill has these words." if words else "No skill has this tag." if tag else "No skills.")
+            none = "No skill has these words." if words else "No skill has this tag." if tag else ""
+            output.notice(none or ("No skills." if limit == 0 else no_skills(brain, store)))
             return
         _print_listing(output, chain([first], found))
 

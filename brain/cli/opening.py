@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from brain.cli.output import Output
 from brain.config import default_location
-from brain.errors import LocationError
+from brain.errors import InputError, LocationError
 
 if TYPE_CHECKING:
     from brain.engine.live import Loading
@@ -66,6 +66,25 @@ def mention_unused_vectors(brain: SyncBrain, embedder: str | None, output: Outpu
             output.notice(
                 f"The skills have vectors of {stored.model!r}; --embedder or BRAIN_EMBEDDER puts them to use."
             )
+
+
+def no_skills(brain: SyncBrain, location: str | None) -> str:
+    """What to say of a brain without skills that was opened at `location`: whether some wait to be let in."""
+    from brain.skillfiles.quarantine import SUFFIX, quarantine_of
+
+    where = f"There are no skills in namespace {brain.namespace!r} at {brain.location}"
+    waiting = 0
+    if not brain.namespace.endswith(SUFFIX):
+        with suppress(InputError), opened_store(location, quarantine_of(brain.namespace)) as store:
+            waiting = store.count()
+    if not waiting:
+        return f"{where} yet; brain learn makes some."
+    named = "" if brain.namespace == "default" else f" --namespace {brain.namespace}"
+    wait = "skill waits" if waiting == 1 else "skills wait"
+    return (
+        f"{where}, but {waiting} imported {wait} in quarantine: brain approve{named} lists them, with ids or --all it "
+        "lets them in."
+    )
 
 
 def _check_location(location: str | None) -> None:

@@ -10,7 +10,7 @@ from rich.table import Table
 from brain.cli.explaining import explanation
 from brain.cli.files import STDIN, read_object, read_text
 from brain.cli.layout import pairs, score, skill_row, skill_table, visible
-from brain.cli.opening import mention_unused_vectors, opened
+from brain.cli.opening import mention_unused_vectors, no_skills, opened
 from brain.cli.options import AsJson, EmbedderName, Location, Namespace, Quiet, SkillId
 from brain.cli.output import Output
 from brain.config import DEFAULT_MIN_SCORE as MIN_SCORE
@@ -70,13 +70,13 @@ def recall(
 ) -> None:
     """Find the stored skills that fit a task, best first."""
     output = Output(as_json, quiet)
-    wanted = _context(task, domain, step or [], context)
+    wanted, nothing = _context(task, domain, step or [], context), "No stored skill fits this task."
     with opened(store, namespace, embedder, loading=output.loading, redact=True) as brain:  # as what it learned was
         mention_unused_vectors(brain, embedder, output)
         found = brain.recall(wanted, top_k, min_score, skill_types=skill_type or None)
         if not found and not brain.get_skill_summary()["total_skills"]:
-            output.notice(f"There are no skills at {brain.location} yet; brain learn makes some.")
-    _print(output, found, explain)
+            nothing = no_skills(brain, store)
+    _print(output, found, explain, nothing)
 
 
 def why(
@@ -106,9 +106,9 @@ def why(
         output.text(visible(verdict.reason), "", explanation(verdict.candidate))
 
 
-def _print(output: Output, found: list[TransferCandidate], explain: bool) -> None:
+def _print(output: Output, found: list[TransferCandidate], explain: bool, nothing: str) -> None:
     if not found:
-        output.notice("No stored skill fits this task.")
+        output.notice(nothing)
     if output.as_json:
         output.data([_data(candidate, explain) for candidate in found])
     elif found:
@@ -127,6 +127,12 @@ def _context(task: str | None, domain: str | None, steps: list[str], file: str |
         context["domain"] = domain
     if steps:
         context["steps"] = steps
+    said = context.get("task")
+    if not context.get("steps") and (said is None or (isinstance(said, str) and not said.strip())):
+        raise InputError(
+            "Say what is to be done: TASK in words, a planned --step, or --context with a file that has 'task' or "
+            "'steps'."
+        )
     return context
 
 

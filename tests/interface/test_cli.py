@@ -431,8 +431,8 @@ def test_nothing_recalled_is_said_on_stderr_and_exits_0(learn, run):
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        ([], "neither a task nor steps"),
-        ([" "], "neither a task nor steps"),
+        ([], "TASK in words"),
+        ([" "], "TASK in words"),
         (["x", "--step", " "], "step 0 has no text"),
         (["x", "--top-k", "0"], "top_k"),
         (["x", "--min-score", "nan"], "min_score"),
@@ -493,6 +493,24 @@ def test_recall_from_an_empty_store_says_so(run, location):
     result = run("recall", "bake a loaf")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "There are no skills" in result.stderr
+
+
+@pytest.mark.parametrize("namespace", ["default", "work"])
+@pytest.mark.parametrize("command", [["recall", "pour coffee"], ["skills"]])
+def test_a_namespace_whose_skills_all_wait_in_quarantine_says_how_to_let_them_in(run, namespace, command, tmp_path):
+    folder = tmp_path / "pour-coffee"
+    folder.mkdir()
+    folder.joinpath("SKILL.md").write_text("---\nname: pour-coffee\ndescription: Pour coffee.\n---\n\n1. Boil water\n")
+    named = [] if namespace == "default" else ["--namespace", namespace]
+    assert f"no skills in namespace '{namespace}'" in run(*command, "--namespace", namespace).stderr
+    run("import", folder, "--quarantine", "--namespace", namespace)
+    result = run(*command, "--namespace", namespace)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert f"no skills in namespace '{namespace}'" in result.stderr
+    assert f"1 imported skill waits in quarantine: {' '.join(['brain', 'approve', *named])} lists them" in result.stderr
+    assert run("approve", "--all", *named).exit_code == 0
+    assert "quarantine" not in run(*command, "--namespace", namespace).output
+    assert "Nothing waits" in run("approve", *named).stderr
 
 
 def test_feedback_on_an_unknown_skill_exits_1(run):
