@@ -127,9 +127,11 @@ class SkillFileError(InputError):
 class DumpError(InputError):
     """A dump cannot be read. Attributes: `path`, `line` (from 1)."""
 
-    def __init__(self, path: str, line: int, fault: str) -> None:
+    def __init__(
+        self, path: str, line: int, fault: str, remedy: str = "Take another copy of it, or dump the skills again."
+    ) -> None:
         self.path, self.line = path, line
-        super().__init__(f"{path}, line {line}: {fault}. Take another copy of it, or dump the skills again.")
+        super().__init__(f"{path}, line {line}: {fault}. {remedy}")
 
 
 class SkillNotFoundError(BrainError, LookupError):

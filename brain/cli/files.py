@@ -37,7 +37,7 @@ def parse_json(text: str, what: str) -> Any:
         place = f"line {error.lineno}, column {error.colno}"
         raise InputError(f"{what} is not JSON: {error.msg} at {place}. Correct it there.") from error
     except ValueError as error:
-        raise InputError(f"{what} is not usable JSON: {error}.") from error
+        raise InputError(f"{what} is not usable JSON: {error}. Correct it there.") from error
     except RecursionError:
         raise InputError(f"{what} is nested too deeply. Flatten it.") from None
 

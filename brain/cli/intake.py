@@ -78,7 +78,7 @@ def files_in(sources: Iterable[str]) -> Iterator[Found]:
     """The files that the sources name, those of folders in the order of their paths. Raises `InputError`."""
     named = list(sources)
     if named.count(STDIN) > 1:
-        raise InputError("Standard input (-) can be read only once.")
+        raise InputError("Standard input (-) can be read only once. Name it once, and files beside it.")
     for source in named:
         if source != STDIN and Path(source).is_dir():
             found = list(_files_of(Path(source)))
@@ -136,7 +136,7 @@ def lessons(found: Found, wanted: Wanted) -> Iterator[Lesson]:
 def _faulty(error: TraceError, found: Found) -> Lesson:
     """A part that could not be read. In a folder, what is no trace at all is only passed over."""
     if isinstance(error, NotATraceError) and not found.named:
-        return Lesson(error.source, skipped=f"it {error.fault.split(' Known are:')[0].rstrip('.')}")
+        return Lesson(error.source, skipped=f"it {error.fault.partition('. ')[0].rstrip('.')}")
     return Lesson(error.source, refused=error, alone=error.source == name_of(found.source))
 
 

@@ -323,7 +323,8 @@ class DumpFile:
         if not isinstance(value, dict) or not any(kind in value for kind in kinds):
             raise self._error("the line says nothing that belongs here", number)
         if number == 1 and value["brain_dump"] != FORMAT:
-            raise self._error(f"it is of format {value['brain_dump']!r}, and this version reads {FORMAT}", 1)
+            fault = f"it is of format {str(value['brain_dump'])[:20]!r}, and this version reads {FORMAT}"
+            raise DumpError(str(self.path), 1, fault, "Upgrade brain to read it.")
         return value
 
     def _check_end(self, end: dict[str, Any], digest: str, found: Contents, number: int) -> None:

@@ -210,7 +210,7 @@ def check_size(value: Any, what: str, limits: Limits, steps: int = 0, tags: int 
 def check_recallable(context: Context) -> None:
     """Raises `InputError` if there is nothing to compare with."""
     if not context.task.strip() and not context.steps:
-        raise InputError("The context has neither a task nor steps. Say in context['task'] what is to be done.")
+        raise InputError("The context has neither a task nor steps. Say in its 'task' what is to be done.")
 
 
 def _measure(value: Any) -> tuple[int, int]:

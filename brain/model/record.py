@@ -55,7 +55,7 @@ def validated(kind: type[RecordType], data: Any, name: str = "") -> RecordType:
         faults = "; ".join(_fault(e) for e in error.errors(include_url=False, include_context=False)[:5])
         raise InputError(f"{name or kind.__name__} is not valid: {faults}.") from error
     except RecursionError:
-        raise InputError(f"{name or kind.__name__} is nested too deeply.") from None
+        raise InputError(f"{name or kind.__name__} is nested too deeply. Flatten it.") from None
 
 
 def _fault(error: Any) -> str:

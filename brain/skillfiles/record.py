@@ -70,7 +70,9 @@ def entries_of(record: Record, text: str) -> dict[str, str]:
 def record_from(entries: Mapping[str, str]) -> Record:
     """The record that `entries` tell. Raises `InputError` that names the entry at fault."""
     if entries["format"] != FORMAT:
-        raise InputError(f"brain-format is {entries['format'][:20]!r}, and this version reads {FORMAT!r}")
+        raise InputError(
+            f"brain-format is {entries['format'][:20]!r}, and this version reads {FORMAT!r}: upgrade brain"
+        )
     fields = {key: _value(entries, key) for key in Skill.model_fields if _hyphened(key) in entries}
     ours = {FILE_FIELD, WAITING, *Skill.model_fields}
     extra = {key: value for key, value in _json(entries, "extra", dict).items() if key not in ours}

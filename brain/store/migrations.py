@@ -49,13 +49,15 @@ def load(folder: Path) -> tuple[MigrationFile, ...]:
     for path in sorted(folder.iterdir()):
         match = _FILE.fullmatch(path.name)
         if not match:
-            raise StatementError(f"{path.name} is not named like V001__what_it_does.cypher.")
+            raise StatementError(
+                f"{path.name} is not named like V001__what_it_does.cypher. Rename it, or reinstall the package."
+            )
         text = path.read_text("utf-8")
         checksum = hashlib.sha256(text.encode()).hexdigest()
         found.append(MigrationFile(int(match.group(1)), match.group(2), checksum, split(text)))
     versions = [file.version for file in found]
     if len(set(versions)) != len(versions):
-        raise StatementError(f"Two migrations in {folder.name} share a version.")
+        raise StatementError(f"Two migrations in {folder.name} share a version. Rename one, or reinstall the package.")
     return tuple(found)
 
 

@@ -52,11 +52,11 @@ def check_start(head: bytes, name: str) -> str:
             raise TraceError(name, f"is not UTF-8 text but {encoding}. Convert it to UTF-8.")
     text = head.lstrip()
     if not text:
-        raise NotATraceError(name, "is not JSON: it is empty.")
+        raise NotATraceError(name, "is not JSON: it is empty. Name a file of traces.")
     if b"\x00" in text.partition(b"\n")[0]:  # in a later line it is what a crash left of that line
         if _is_wide(head):
             raise TraceError(name, "is not UTF-8 text but UTF-16. Convert it to UTF-8.")
-        raise NotATraceError(name, "is binary, not JSON.")
+        raise NotATraceError(name, "is binary, not JSON. Name a file of traces.")
     first = chr(text[0])
     return first if first in _JSON_BEGINS or text.startswith(_EVENTS_BEGIN) else _other(text, name)
 
@@ -72,7 +72,7 @@ def _other(text: bytes, name: str) -> str:
     decoded(text[:100] if len(text) <= 100 else text[:100].rsplit(b" ", 1)[0], name)
     if chr(text[0]) in '"-0123456789' or text[:4] in (b"true", b"null", b"fals"):
         return chr(text[0])
-    raise NotATraceError(name, "is not JSON: it begins with neither { nor [ (line 1, column 1).")
+    raise NotATraceError(name, "is not JSON: it begins with neither { nor [ (line 1, column 1). Name a file of traces.")
 
 
 def decoded(data: bytes, name: str) -> str:

@@ -109,7 +109,7 @@ class _Reading:
             if len(head) == _LOOKED_AT:
                 break
         if not head and not early:
-            raise NotATraceError(where, "holds an empty list, so no trace.")
+            raise NotATraceError(where, "holds an empty list, so no trace. Name a file of traces.")
         values = [row.value for row in head]
         whole = self._whole(values[0]) if values else _Guess()
         part = _Guess() if alone else self._part(values)
@@ -247,7 +247,9 @@ class _Reading:
 
     def _unknown(self, where: str) -> NotATraceError:
         if len(self._formats) == 1:
-            return NotATraceError(where, f"is not of the format {self._formats[0].name}.")
+            return NotATraceError(
+                where, f"is not of the format {self._formats[0].name}. Name another format, or none to have it told."
+            )
         known = ", ".join(format.name for format in self._formats)
         return NotATraceError(where, f"is of no known trace format. Known are: {known}.")
 

@@ -129,7 +129,7 @@ def _small(data: bytes, name: str, file: IO[bytes], limits: TraceLimits) -> Rows
     except RecursionError:
         raise TraceError(name, "is nested too deeply. Flatten it.") from None
     except ValueError as error:
-        raise TraceError(name, f"is not usable JSON: {error}.") from error
+        raise TraceError(name, f"is not usable JSON: {error}. Correct it there.") from error
     if isinstance(value, list):
         return Rows(Layout.LIST, (Row(f"{name}, item {i}", item) for i, item in enumerate(value)))
     if not isinstance(value, dict):
@@ -256,7 +256,7 @@ def _line(line: bytes, where: str) -> Row:
     except RecursionError:
         return Row(where, fault="is nested too deeply. Flatten it.")
     except ValueError as error:
-        return Row(where, fault=f"is not usable JSON: {error}.")
+        return Row(where, fault=f"is not usable JSON: {error}. Correct it there.")
 
 
 def _items(file: IO[bytes], name: str) -> Iterator[Row]:

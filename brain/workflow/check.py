@@ -175,7 +175,9 @@ class _Checking:
         except json.JSONDecodeError as error:
             self._note_line(agent, error.lineno, f"the payload is not JSON: {error.msg}. Correct it there.")
         except (ValueError, RecursionError) as error:
-            self._note((*agent.place, "prompt"), f"the payload is not usable JSON: {error}.", agent.id, "prompt")
+            self._note(
+                (*agent.place, "prompt"), f"the payload is not usable JSON: {error}. Correct it.", agent.id, "prompt"
+            )
 
     def _waits(self, steps: Mapping[str, Step]) -> dict[str, frozenset[str]]:
         """What each agent waits for: as it says, and where agents are run at once, for those that it reads.

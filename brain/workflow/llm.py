@@ -247,7 +247,10 @@ def _content(endpoint: Endpoint, message: dict[str, Any]) -> str:
         texts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(text for text in texts if isinstance(text, str))
     if content is None and message.get("refusal"):
-        raise ModelError(f"the model refused: {_one_line(str(message['refusal']))}.", endpoint.shown)
+        raise ModelError(
+            f"the model refused: {_one_line(str(message['refusal']))}. Ask otherwise, or ask another model.",
+            endpoint.shown,
+        )
     return content[:LARGEST_ANSWER] if isinstance(content, str) else ""
 
 

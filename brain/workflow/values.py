@@ -183,7 +183,7 @@ def input_value(text: str, *, as_json: bool = False) -> Any:
         return text
     except (ValueError, RecursionError) as error:
         if as_json:
-            raise InputError(f"The input is not usable JSON: {error}.") from error
+            raise InputError(f"The input is not usable JSON: {error}. Correct it.") from error
         return text
     _check_characters(said)
     if as_json:

@@ -312,6 +312,13 @@ def test_a_record_that_is_not_valid_is_refused_with_its_line_though_the_digest_f
     assert there.count() == 0
 
 
+def test_a_dump_of_a_newer_format_says_to_upgrade(place, tmp_path):
+    path = tmp_path / "made.jsonl"
+    path.write_bytes(signed({**HEAD, "brain_dump": 99}, row("a")))
+    with pytest.raises(DumpError, match=r"format '99'.*Upgrade brain"):
+        loaded(path, place("sqlite"))
+
+
 TRACE = {"key": "k", "trace_id": "", "content": "", "domain": "", "task": "", "seen_at": "2026-01-01T00:00:00+00:00"}
 
 

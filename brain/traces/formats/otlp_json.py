@@ -41,7 +41,10 @@ class OtlpJson(Format):
             if len(waiting) > MOST_WAITING:
                 yield from _trace(waiting.pop(next(iter(waiting))), origin)
         if not count:
-            raise NotATraceError(origin.source, "holds spans, but none of an agent: no gen_ai attribute is in them.")
+            raise NotATraceError(
+                origin.source,
+                "holds spans, but none of an agent: no gen_ai attribute is in them. Export those of an agent.",
+            )
         for spans in waiting.values():
             yield from _trace(spans, origin)
 
