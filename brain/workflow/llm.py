@@ -15,6 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from brain.errors import ModelError
 from brain.workflow.records import DEFAULT_MODEL, MODEL_VARIABLE, Agent, LlmSettings
+from brain.workflow.wire import bounded_client
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -139,6 +140,8 @@ class Models:
         except openai.APITimeoutError as error:
             raise TimeoutError from error
         except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, ModelError):  # of our own reading
+                raise error.__cause__ from None
             raise ModelError(_broken(endpoint, error.__cause__ or error), endpoint.shown) from error
         except UnicodeEncodeError as error:
             half = f"#x{ord(error.object[error.start]):04x}"
@@ -155,7 +158,12 @@ class Models:
 
         if endpoint not in self._clients:
             base = endpoint.url.partition("?")[0].removesuffix(_CHAT)
-            client = AsyncOpenAI(base_url=base, api_key=endpoint.key or "none", timeout=None)
+            client = AsyncOpenAI(
+                base_url=base,
+                api_key=endpoint.key or "none",
+                timeout=None,
+                http_client=bounded_client(endpoint.shown),
+            )
             if not endpoint.is_hosted:  # what the environment says of OpenAI is none of a local server's business
                 client.organization = client.project = None
             self._clients[endpoint] = client

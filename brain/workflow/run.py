@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import time
 import uuid
@@ -19,6 +20,10 @@ from brain.workflow.values import AgentOutput
 if TYPE_CHECKING:
     from brain.engine.brain import Brain
     from brain.engine.sync import SyncBrain
+
+log = logging.getLogger(__name__)
+
+_SHOWN = 300  # characters of an unexpected error
 
 Status = Literal["ok", "failed", "skipped", "not_run"]
 
@@ -170,16 +175,21 @@ class _Runner:
             raise
         except BrainError as error:
             self._failed(step, result, error)
+        except Exception as error:  # of ours, or of an embedder or a clock that was handed over
+            log.debug("The agent %r failed unexpectedly.", result.id, exc_info=True)
+            self._failed(step, result, error)
         finally:
             result.duration_ms = _since(begun)
             self._acting.remember(step, result)
         self._tell("ended", result)
 
-    def _failed(self, step: Step, result: AgentResult, error: BrainError) -> None:
-        result.status = "failed"
-        result.error = (
-            str(error).removeprefix(f"agent {result.id!r}: ") if isinstance(error, PayloadError) else str(error)
-        )
+    def _failed(self, step: Step, result: AgentResult, error: Exception) -> None:
+        result.status, result.error = "failed", str(error)
+        if isinstance(error, PayloadError):
+            result.error = str(error).removeprefix(f"agent {result.id!r}: ")
+        elif not isinstance(error, BrainError):
+            said = " ".join(f"{type(error).__name__}: {error}".split())[:_SHOWN].rstrip(":. ")
+            result.error = f"it failed unexpectedly ({said}). The log has the traceback at debug level; report it."
         if isinstance(error, StoreError):  # nothing that follows could be trusted
             self._result.store_error = self._result.store_error or error
         rule = step.agent.on_error or self._plan.workflow.on_error

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import logging
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from brain import BrainAgent
 from brain.errors import InputError
 from brain.workflow.run import Interrupted, run_plan
+from brain.workflow.trace import trace_of
 from tests.workflow.conftest import ENVIRONMENT, planned, ran, results, says
 
 STEPS = ["collect the findings", "test each cause", "conclude"]
@@ -274,7 +277,8 @@ def test_nothing_recalled_is_no_failure_and_leaves_nothing_to_judge(model, brain
     [
         ('{"success": true}', "skill_id: No skill_id provided for feedback. Hand over what recall answered"),
         ('{"skill_id": "unknown-id", "success": true}', "skill_id: No live skill has the id 'unknown-id'"),
-        ('{"skill_id": "not an id!", "success": true}', "not a valid skill id"),
+        ('{"skill_id": "not an id!", "success": true}', "skill_id: No live skill has the id 'not an id!'"),
+        ('{"skill_id": "a\\u0000b", "success": true}', "not a valid skill id"),
     ],
 )
 @pytest.mark.parametrize("rule", ["stop", "continue"])
@@ -418,6 +422,28 @@ def test_the_store_that_fails_ends_the_run_whatever_on_error_says(file_place, mo
     result = ran(text, brain=brain)
     assert statuses(result) == {"learn": "failed", "last": "not_run"}
     assert result.store_error is not None
+
+
+@pytest.mark.parametrize("rule", ["stop", "continue"])
+def test_what_nobody_expected_is_that_agents_failure_and_the_log_has_where_it_was(file_place, model, rule, caplog):
+    llm_ = model({"any": says("x", when="")})
+    broken = []
+
+    def clock():
+        return datetime.now(UTC) if not broken else broken[0] / 0
+
+    brain = file_place.open(clock=clock)
+    text = workflow(brain_agent("learn", "learn", LEARN), llm("last", "l", llm_.url), more=f", on_error: {rule}")
+    broken.append(1)
+    with caplog.at_level(logging.DEBUG, "brain.workflow"):
+        result = ran(text, brain=brain)
+    broken.clear()
+    assert statuses(result) == {"learn": "failed", "last": "ok" if rule == "continue" else "not_run"}
+    assert "failed unexpectedly (ZeroDivisionError: division by zero)" in results(result)["learn"].error
+    assert "report it" in results(result)["learn"].error
+    (record,) = [one for one in caplog.records if one.exc_info]
+    assert (record.levelno, record.exc_info[0]) == (logging.DEBUG, ZeroDivisionError)
+    assert trace_of(planned(text), result)["execution_trace"]["steps"][0]["result"] == "failure"
 
 
 def test_a_cancelled_run_keeps_what_was_done_and_tells_how_far_it_came(model, brain):
