@@ -71,6 +71,7 @@ class Keys:
         self.changed, self.deleted, self.expiry = f"{own}changed", f"{own}deleted", f"{own}expiry"
         self.used, self.totals, self.dedup = f"{own}used", f"{own}totals", f"{own}dedup"
         self.traces, self.traces_of = f"{own}traces", f"{own}traces_of:"
+        self.traces_shared = f"{own}traces_shared"
         self.operations, self.receipts = f"{own}operations", f"{own}receipts"
 
     def document(self, skill_id: str) -> str:
@@ -90,6 +91,16 @@ class Keys:
 
     def traces_learned(self, skill_id: str) -> str:
         return f"{self.traces_of}{skill_id}"
+
+    @staticmethod
+    def own_trace(key: str, skill_id: str) -> str:
+        """The field of a trace that another skill was learned from before."""
+        return f"{key}\x1f{skill_id}"
+
+    @staticmethod
+    def trace_key(field: str, skill_id: str) -> str:
+        """The key of the trace in a field of a skill."""
+        return field.removesuffix(f"\x1f{skill_id}")
 
     def set_patterns(self) -> tuple[str, ...]:
         """Patterns, as SCAN takes them, of the sets that hold skill ids."""

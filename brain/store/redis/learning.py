@@ -29,7 +29,6 @@ class Learning:
     ) -> None:
         self._unit, self._namespace, self._now, self._look = unit, namespace, now, look
         self._profiles = profiles
-        self._traces: dict[str, str] = {}
         self._looks: dict[int, tuple[Changes, bytes | None]] = {}
 
     def carry_out(self, orders: Sequence[LearnOrder]) -> list[Learned]:
@@ -56,7 +55,6 @@ class Learning:
             skill = self._reinforce(twin, order)
             outcome = LearnOutcome.REINFORCED if observation.success else LearnOutcome.FAILURE_RECORDED
         unit.trace(observation, skill.id)
-        self._traces.setdefault(observation.key, skill.id)
         for edge in edges_of_derivation(skill, used, observation.success):
             unit.link(edge)
         return Learned(outcome, skill)
@@ -65,8 +63,7 @@ class Learning:
         """The live skill that the caller's trace id was learned as, if there is such an id."""
         if not observation.trace_id:
             return None
-        skill_id = self._traces.get(observation.key) or self._unit.skill_of_trace(observation.key)
-        return next(iter(self._unit.live([skill_id])), None) if skill_id else None
+        return next(iter(self._unit.live(self._unit.skills_of_trace(observation.key))), None)
 
     def _twin(self, order: LearnOrder, done: Sequence[Learned]) -> Skill | None:
         """The live skill that does the same: by dedup key, by what others changed, or by an earlier order."""

@@ -82,12 +82,9 @@ def restore(unit: Unit, backend: Backend, namespace: str, kept: Sequence[KeptSki
         skill = one.skill.model_copy(update={"namespace": namespace})
         unit.put(skill, _free_key(unit, one, restored), Recalled.of(one))
     seen = [(trace, one.skill.id) for one in kept for trace in one.traces]
-    if not seen:
-        return
-    (holders,) = backend.read(("HMGET", unit.keys.traces, *(trace.observation.key for trace, _ in seen)))
-    for (trace, skill_id), holder in zip(seen, holders, strict=True):
-        if holder is None or json.loads(holder)[0] == skill_id:
-            unit.put_trace(trace, skill_id)
+    unit.load_traces(trace.observation.key for trace, _ in seen)
+    for trace, skill_id in seen:
+        unit.put_trace(trace, skill_id)
 
 
 def _free_key(unit: Unit, kept: KeptSkill, restored: Collection[str]) -> str | None:
@@ -120,7 +117,10 @@ def traces_of(backend: Backend, keys: Keys, reader: Reader, skill_ids: Sequence[
     names = {i: sorted(map(decoded, members)) for i, members in zip(skill_ids, answers, strict=True)}
     every = [name for some in names.values() for name in some]
     rows = dict(zip(every, backend.read(("HMGET", keys.traces, *every))[0], strict=True)) if every else {}
-    return {i: [seen for name in some if (seen := _seen(reader, keys, name, rows[name]))] for i, some in names.items()}
+    return {
+        i: [seen for name in some if (seen := _seen(reader, keys, keys.trace_key(name, i), rows[name]))]
+        for i, some in names.items()
+    }
 
 
 def latest_traces(backend: Backend, keys: Keys, reader: Reader, skill_id: str) -> list[SeenTrace]:

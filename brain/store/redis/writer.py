@@ -44,6 +44,7 @@ class Unit:
         self._now = reader.now
         self._stored: dict[str, Stored] = {}
         self._links: dict[tuple[str, str, str], Edge] = {}
+        self._learned: dict[str, dict[str, str]] = {}
 
     # Reading
 
@@ -74,11 +75,27 @@ class Unit:
         self.plan.check_field(self.keys.dedup, dedup_key, found)
         return decoded(found) if found else None
 
-    def skill_of_trace(self, key: str) -> str | None:
-        """The skill that a trace was learned as."""
-        (found,) = self._backend.read(("HMGET", self.keys.traces, key))[0]
-        self.plan.check_field(self.keys.traces, key, found)
-        return str(json.loads(found)[0]) if found else None
+    def skills_of_trace(self, key: str) -> list[str]:
+        """The skills that were learned from a trace, by id. The unit holds only while no other is."""
+        self.load_traces([key], checked=True)
+        return sorted(self._learned[key])
+
+    def load_traces(self, keys: Iterable[str], *, checked: bool = False) -> None:
+        """Reads which skills were learned from some traces, and in which field each has its own."""
+        wanted = [key for key in dict.fromkeys(keys) if key not in self._learned]
+        if not wanted:
+            return
+        hashes = (self.keys.traces, self.keys.traces_shared)
+        columns = self._backend.read(*(("HMGET", hashed, *wanted) for hashed in hashes))
+        for key, *found in zip(wanted, *columns, strict=True):
+            row, shared = found
+            first = {str(json.loads(row)[0]): key} if row else {}
+            others = json.loads(shared) if shared else []
+            holders = first | {other: self.keys.own_trace(key, other) for other in others}
+            put = self.plan.hashes[hashes[0]]
+            self._learned[key] = {holder: field for holder, field in holders.items() if put.get(field, "") is not None}
+            for hashed, value in zip(hashes, found, strict=True) if checked else ():
+                self.plan.check_field(hashed, key, value)
 
     # Skills
 
@@ -134,9 +151,10 @@ class Unit:
                 plan.scores[scored][skill_id] = None
                 plan.noted[scored].discard(skill_id)
             plan.edges.append(("UNLINK_EDGES", keys.edges(skill_id), keys.edges_of, skill_id, json.dumps(skill_id)))
-            for trace in map(decoded, traces):
-                plan.hashes[keys.traces][trace] = None
-                plan.sets[keys.traces_learned(skill_id)][trace] = False
+            for field in map(decoded, traces):
+                plan.hashes[keys.traces][field] = None
+                plan.sets[keys.traces_learned(skill_id)][field] = False
+                self._unlearn(field, skill_id)
             plan.add(keys.totals, before.note.sums, -1)
             self._release(before.note)
             if told:
@@ -268,17 +286,35 @@ class Unit:
         )
 
     def trace(self, observation: Observation, skill_id: str) -> None:
-        """Notes what a skill was learned from; a trace that was noted before stays where it is."""
-        (known,) = self._backend.read(("HMGET", self.keys.traces, observation.key))[0]
-        self.plan.check_field(self.keys.traces, observation.key, known)
-        if known is None and observation.key not in self.plan.hashes[self.keys.traces]:
+        """Notes what a skill was learned from; a trace that was noted of it before stays as it is."""
+        if skill_id not in self.skills_of_trace(observation.key):
             self.put_trace(SeenTrace(observation, self._now), skill_id)
 
     def put_trace(self, seen: SeenTrace, skill_id: str) -> None:
+        """Writes a trace of a skill. Of several skills that have it, each has its own, and all but one are listed."""
         o = seen.observation
+        self.load_traces([o.key])
+        holders = self._learned[o.key]
+        free = o.key if o.key not in holders.values() else self.keys.own_trace(o.key, skill_id)
+        field = holders.setdefault(skill_id, free)
         row = [skill_id, o.trace_id, o.content, o.domain, o.task, o.success, o.quality, microseconds(seen.seen_at)]
-        self.plan.hashes[self.keys.traces][o.key] = json.dumps(row)
-        self.plan.sets[self.keys.traces_learned(skill_id)][o.key] = True
+        self.plan.hashes[self.keys.traces][field] = json.dumps(row)
+        self.plan.sets[self.keys.traces_learned(skill_id)][field] = True
+        if field != o.key:
+            self._list_sharing(o.key)
+
+    def _unlearn(self, field: str, skill_id: str) -> None:
+        """Parts a skill from a trace. Who shares it is looked up only if the skill is listed among those that do."""
+        key = self.keys.trace_key(field, skill_id)
+        if field != key:
+            self.load_traces([key])
+        self._learned.get(key, {}).pop(skill_id, None)
+        if field != key:
+            self._list_sharing(key)
+
+    def _list_sharing(self, key: str) -> None:
+        sharing = sorted(skill_id for skill_id, field in self._learned[key].items() if field != key)
+        self.plan.hashes[self.keys.traces_shared][key] = json.dumps(sharing) if sharing else None
 
     def finished(self) -> Plan:
         """The plan, with the edges."""
