@@ -183,16 +183,18 @@ MATCH (b)-[also_applied:APPLIED]->(u:Transfer)-[also_to:IN_DOMAIN]->(d)
 RETURN a, r, b, applied, t, to, also_applied, u, also_to, d ORDER BY a.id, b.id, t.number, u.number LIMIT 12;
 
 // name: skills_nobody_uses
-// Which skills stand alone?
-// No relation to another skill and no transfer: learned once, recalled by nobody. The next to expire come first.
+// Which skills does nobody use?
+// Learned once and never again, recalled for nothing, and nothing was built on them; the skill that each was derived from
+// stands beside it. The next to expire come first: use them, or let them go.
 // mode: read
 // try: :param namespace => "sample"; :param now => datetime();
 MATCH (s:Skill) WHERE s.namespace = $namespace AND s.id > "" AND coalesce(s.expires_at > $now, s.expires_at IS NULL)
-  AND s.transfer_count = 0
-  AND NOT EXISTS { (s)-[:DERIVES_FROM|COMPOSED_OF|SPECIALIZES|TRANSFERRED_TO|CONFLICTS_WITH|COMPLEMENTS]-() }
-WITH s ORDER BY s.expires_at, s.id LIMIT 50
+  AND s.transfer_count = 0 AND s.usage_count <= 1
+  AND NOT EXISTS { (s)<-[:DERIVES_FROM|COMPOSED_OF|SPECIALIZES]-() }
+WITH s ORDER BY s.expires_at, s.id LIMIT 12
 OPTIONAL MATCH (s)-[r:LEARNED_IN]->(d:Domain)
-RETURN s, r, d;
+OPTIONAL MATCH (s)-[from:DERIVES_FROM]->(older:Skill) WHERE coalesce(older.expires_at > $now, older.expires_at IS NULL)
+RETURN s, r, d, from, older;
 
 // name: most_reused_steps
 // Which steps occur in most skills?

@@ -28,6 +28,8 @@ PICTURES = EXAMPLES / "pictures"
 SHOWN = {"how_a_skill_works": "browser-skill.png", "domains_that_share_a_shape": "browser-shapes.png"}
 """Queries whose pictures stand in the README."""
 TABLES = {"transfers_between_domains", "most_reused_steps", "namespaces"}
+FEWEST_SHOWN = 3
+"""Nodes or rows with which an answer of the tour tells nothing yet."""
 LABELS = "Skill Step Condition Shape Domain Tag Trace Transfer".split()
 STATEMENTS = load(data_folder("cypher"), "*.cypher")
 SLOTS = {"relations": "|".join(Relation), "depth": "2"}
@@ -123,6 +125,12 @@ def worded(template, properties):
 def test_every_question_stands_beside_the_tour_as_a_favourite():
     found = {path.name: path.read_text("utf-8") for path in FOLDER.glob("*.cypher")}
     assert found == favourites(), "write them anew: python -m tests.interface.favourites"
+
+
+@pytest.mark.parametrize("name", sorted(tour().keys() - {"namespaces"}))  # the sample is in one
+def test_every_question_has_an_answer_on_the_sample_that_one_learns_from(driver, name):
+    nodes, _, _, records = returned(driver, tour()[name])
+    assert max(len(nodes), len(records)) > FEWEST_SHOWN
 
 
 def test_every_question_is_one_and_says_how_to_read_the_answer():
