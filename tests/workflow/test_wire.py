@@ -10,7 +10,7 @@ from werkzeug import Response
 
 from brain.workflow import wire
 from tests.workflow.conftest import ran, results
-from tests.workflow.test_llm import GOOD, one
+from tests.workflow.solving import GOOD, one
 
 PART = b" " * 65_536
 
