@@ -34,11 +34,11 @@ def transfers(skill: Skill) -> str:
 
 
 def pairs(rows: Iterable[tuple[str, Any]]) -> Table:
-    """Labels and their values, one a line."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
+    """Labels and their values, one a line. Labels that leave no room for the values are wrapped."""
+    grid, shown = Table.grid(padding=(0, 2)), list(rows)
+    grid.add_column(style="dim", no_wrap=max((len(label) for label, _ in shown), default=0) < WIDE / 2, overflow="fold")
     grid.add_column(overflow="fold")
-    for label, value in rows:
+    for label, value in shown:
         grid.add_row(visible(label), value if isinstance(value, Text) else visible(str(value), lines=True))
     return grid
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from brain.cli.output import Output
 from brain.config import default_location
-from brain.errors import InputError, LocationError
+from brain.errors import InputError, LocationError, StoreError
 
 if TYPE_CHECKING:
     from brain.engine.live import Loading
@@ -75,7 +75,8 @@ def no_skills(brain: SyncBrain, location: str | None) -> str:
     where = f"There are no skills in namespace {brain.namespace!r} at {brain.location}"
     waiting = 0
     if not brain.namespace.endswith(SUFFIX):
-        with suppress(InputError), opened_store(location, quarantine_of(brain.namespace)) as store:
+        # a namespace whose name is too long has none, and a user of a Redis may be kept from it
+        with suppress(InputError, StoreError), opened_store(location, quarantine_of(brain.namespace)) as store:
             waiting = store.count()
     if not waiting:
         return f"{where} yet; brain learn makes some."

@@ -17,7 +17,7 @@ MOST_RELATED = 100
 
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}$")]
 """An id as `brain.model.text.Identifier` has it, in the dialect of JSON Schema."""
-KnownId = Annotated[str, Field(pattern=r"^[^\x00]*\S[^\x00]*$", max_length=LONGEST_KNOWN_ID)]
+KnownId = Annotated[str, Field(pattern=r"\S", max_length=LONGEST_KNOWN_ID)]
 """An id of a stored skill, as `brain.model.text.KnownId` has it."""
 
 

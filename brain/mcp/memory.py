@@ -43,8 +43,11 @@ class Memory:
         finally:
             with self._lock:
                 self._uses[brain] -= 1
-                unused = not self._uses[brain] and self._brain is not brain
-            if unused:
+                is_last = not self._uses[brain]
+                if is_last:
+                    del self._uses[brain]
+                was_let_go = self._brain is not brain
+            if is_last and was_let_go:
                 brain.close()
 
     def let_go(self, brain: SyncBrain) -> None:

@@ -643,6 +643,7 @@ def test_every_command_takes_an_id_that_nobody_could_choose_and_prints_it_withou
     ]
     said += [run("skills"), run("skills", COLUMNS="200"), run("show", "--", odd), run("recall", BREAD)]
     said += [run("link", "--remove", "--", odd, "COMPLEMENTS", "plain"), run("export", "--", odd, tmp_path / "out")]
+    assert str(tmp_path)[:5] in said[-1].stdout, "the folder has room beside a long id"
     said += [run("delete", "--", odd)]
     for result in said:
         assert result.exit_code == 0, result.stderr
