@@ -111,7 +111,8 @@ def test_no_word_of_a_task_is_told(heard, brain):
     with pytest.raises(InputError):
         brain.recall({**TASK, "task": "Find out why the build fails " + "x" * 2_000_000})
     with pytest.raises(InputError):
-        brain.feedback("the patient's id", TASK, True)
+        brain.feedback("the patient's id\0", TASK, True)
+    assert not brain.feedback("the patient's id", TASK, True).recorded
     text = told_text(heard)
     assert not [word for word in SECRETS if word in text]
     assert "brain.outcome" in text
