@@ -11,7 +11,7 @@ from typing import Any
 
 from brain.config import DEFAULT_MIN_SCORE, DEFAULT_TOP_K
 from brain.engine.index import Scored
-from brain.engine.memory import SkillMemory, check_identifier
+from brain.engine.memory import SkillMemory, check_skill_id
 from brain.engine.reasons import Standing, Task, account
 from brain.engine.scoring import Query
 from brain.engine.telemetry import RECALL
@@ -80,7 +80,7 @@ class SkillTransferEngine:
 
         Raises `SkillNotFoundError`, `InputError`.
         """
-        check_identifier(skill_id, "skill id")
+        check_skill_id(skill_id)
         request = self._request(target_context, 1, min_score, skill_types)
         index = self._memory.index
         self._memory.live.refresh()

@@ -62,6 +62,7 @@ def test_every_verb_takes_the_id_of_a_skill_that_is_there(brain, odd):
     graph.save_skill(skill("plain"))
     (found,) = brain.recall(TASK)
     assert found.skill.id == odd
+    assert brain.why(odd, TASK).returned
     assert brain.get_skill(odd).id == graph.get_skill(odd).id == odd
     assert ids(graph.get_many([odd, "plain"])) == [odd, "plain"]
     assert brain.feedback(odd, TASK, True, feedback_id="f").skill.transfer_count == 1

@@ -404,7 +404,7 @@ def document(result: Run) -> str:
     made = tables(result)
     versions = ", ".join(
         f"{name} {importlib.metadata.version(name)}"
-        for name in ("numpy", "snowballstemmer", "scikit-learn", "sentence-transformers")
+        for name in ("numpy", "PyStemmer", "scikit-learn", "sentence-transformers")
         if importlib.util.find_spec(name.replace("-", "_").replace("scikit_learn", "sklearn"))
     )
     return f"""# How well recall ranks

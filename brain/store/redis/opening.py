@@ -134,7 +134,7 @@ def _address(location: str) -> tuple[str, str]:
         raise LocationError(f"This is not a location of a Redis: {error}.") from None
     if parts.scheme not in SCHEMES or (parts.scheme == "unix" and not parts.path.strip("/ ")):
         raise LocationError(
-            f"{without_secrets(location)!r} is not a location of a Redis such as redis://localhost:6379/0."
+            f"{without_secrets(location)!r} is not a location of a Redis. Give one such as redis://localhost:6379/0."
         )
     options = parse_qsl(parts.query, keep_blank_values=True)
     prefix = next((value for key, value in options if key == "prefix"), DEFAULT_PREFIX)
