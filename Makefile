@@ -3,7 +3,8 @@
 # make check  format, lint, types and layers alone
 # make bench  measures how fast everything is, writes examples/benchmarks.md; BENCH="--sizes 1000 --quick" for less
 # make bench-quality  measures how well recall ranks, writes examples/benchmarks.md
-# make soak   kills writers and servers, many rounds (BRAIN_SOAK_ROUNDS, by default 50); looks at what is left
+# make soak   kills writers and servers, many rounds (BRAIN_SOAK_ROUNDS, by default 50), mirrors too; imports 100 000
+#             documents and is interrupted; looks at what is left
 # make clean  removes what the above made
 
 PYTHON ?= python3
@@ -38,6 +39,8 @@ bench-quality: $(VENV)/installed-dev
 
 soak: $(VENV)/installed-dev
 	$(BIN)/python -m tests.soak
+	BRAIN_TEST_MIRROR_KILLS=$${BRAIN_SOAK_ROUNDS:-50} BRAIN_TEST_IMPORTED=100000 $(BIN)/pytest -s -k "killed or parallel or large" \
+		tests/mirror/test_processes.py tests/mirror/test_moving.py
 
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	$(INSTALL) --editable .
