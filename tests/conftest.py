@@ -1,5 +1,6 @@
 """What do the tests stand on? A clock that is told to move, and a brain on each store at a fresh place."""
 
+import signal
 import uuid
 
 import pytest
@@ -8,6 +9,13 @@ from brain import SyncBrain
 from tests.clock import FakeClock
 from tests.contract.raw import raw
 from tests.services import neo4j_service, redis_service
+
+
+def pytest_configure():
+    """A shell's background job ignores Ctrl-C, and so would every command that is tested in one."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 STORES = ("sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j), pytest.param("redis", marks=pytest.mark.redis))
 """Every store. A new store is one name here and one branch in `place`."""
