@@ -64,7 +64,7 @@ class Place:
         raise NotImplementedError
 
     def plain_store(self, drafts: Sequence[Draft]) -> None:
-        """Writes what is stored beside it the plain way too, where deleting takes longer out of a larger store."""
+        """Writes what is stored the plain way too, where a larger store takes longer to write and delete in."""
 
     def plain_delete(self, size: int) -> int:
         """Deletes some of what `plain_write` wrote, in one transaction; how many skills."""
