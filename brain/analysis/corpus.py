@@ -167,7 +167,7 @@ class Corpus:
         found = np.zeros(len(self))
         for segment in self.segments:
             rows, uses, _ = _postings(segment, keys)
-            found[segment.first : segment.first + segment.size] = np.bincount(rows[uses > 0], minlength=segment.size)
+            found[segment.span] = np.bincount(rows[uses > 0], minlength=segment.size)
         return found / max(1, len(keys))
 
     def topic(self, query: Sequence[Term]) -> Topic:
@@ -182,9 +182,9 @@ class Corpus:
         """A lower bound of the topic length, near it, of each row of a span."""
         found = np.zeros(span.stop - span.start)
         for part in self._parts:
-            first, last = max(span.start, part.span.start), min(span.stop, part.span.stop)
+            first, last = max(span.start, part.segment.span.start), min(span.stop, part.segment.span.stop)
             if first < last:
-                rows = slice(first - part.span.start, last - part.span.start)
+                rows = slice(first - part.segment.span.start, last - part.segment.span.start)
                 found[first - span.start : last - span.start] = part.least_lengths(rows, self.documents)
         return found
 
@@ -192,9 +192,9 @@ class Corpus:
         """The topic length of some rows: the root of the summed squares of frequency × rarity."""
         found = np.zeros(len(rows))
         for part in self._parts:
-            here = (rows >= part.span.start) & (rows < part.span.stop)
+            here = (rows >= part.segment.span.start) & (rows < part.segment.span.stop)
             if here.any():
-                found[here] = part.lengths_of(rows[here] - part.span.start, self.documents)
+                found[here] = part.lengths_of(rows[here] - part.segment.span.start, self.documents)
         return found
 
     def _content_of(self, row: int) -> Array:
@@ -244,7 +244,7 @@ class Topic:
             rows, uses, which = _postings(segment, keys)
             product = (values * rarity).take(which) * FREQUENCY.take(uses)
             dots = np.bincount(rows, product, minlength=segment.size)
-            self._dots[segment.first : segment.first + segment.size] = dots
+            self._dots[segment.span] = dots
 
     def bounds(self, span: slice) -> Scores:
         """An upper bound of the similarity of each row of a span."""
@@ -297,8 +297,8 @@ class Procedure:
             shared += wide
             wide *= near
             overlap += wide
-        self._shared[part.span] += shared
-        self._overlap[part.span] += overlap
+        self._shared[part.segment.span] += shared
+        self._overlap[part.segment.span] += overlap
 
     def _add_postings(self, part: Part, terms: Array, stems: Array) -> None:
         """Adds what the rows of a segment have in common with terms that few of them have."""
@@ -313,8 +313,8 @@ class Procedure:
             weight, near = self._common(segment.weights[postings], segment.positions[postings], term)
             wide = weight.astype(np.int64)
             np.add.at(sums, segment.rows[postings], (wide << _WEIGHT_BITS) + wide * near)
-        self._shared[part.span] += sums >> _WEIGHT_BITS
-        self._overlap[part.span] += sums & ((1 << _WEIGHT_BITS) - 1)
+        self._shared[part.segment.span] += sums >> _WEIGHT_BITS
+        self._overlap[part.segment.span] += sums & ((1 << _WEIGHT_BITS) - 1)
 
     def _common(self, weights: Array, positions: Array, term: Any) -> tuple[Array, Array]:
         """The weight that a term of the query (or one a posting) shares with postings, and how near it stands."""

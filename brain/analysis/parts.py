@@ -53,11 +53,6 @@ class Part:
     lengths: Lengths | None = None
     spread: dict[int, tuple[Array, Array]] = field(default_factory=dict)
 
-    @property
-    def span(self) -> slice:
-        """Its rows."""
-        return slice(self.segment.first, self.segment.first + self.segment.size)
-
     def spread_out(self, stem: int) -> tuple[Array, Array]:
         """Weight and position of a stem in each row, 0 where a row does not have it; kept."""
         if stem not in self.spread:

@@ -56,6 +56,11 @@ class Segment:
         """How many rows it holds."""
         return len(self.row_starts) - 1
 
+    @property
+    def span(self) -> slice:
+        """Its rows, among all."""
+        return slice(self.first, self.first + self.size)
+
     def find(self, keys: Array) -> tuple[Array, Array]:
         """Which of `keys` are here, and their places."""
         places = np.searchsorted(self.keys, keys)
@@ -120,7 +125,7 @@ def groups(segments: Sequence[Segment], alive: NDArray[np.bool_]) -> list[list[S
     """Neighbouring segments that make one each, given which rows are alive."""
     found, held = list[list[Segment]](), 0
     for segment in segments:
-        live = int(alive[segment.first : segment.first + segment.size].sum())
+        live = int(alive[segment.span].sum())
         if not found or held + live > MOST_ROWS:
             found.append([])
             held = 0
